@@ -70,8 +70,8 @@ if(TELEGATE_GATEWAY AND NOT TELEGATE_STATIC)
   endif()
 endif()
 
-# For uplinks to NATS, gateway_verify and the comparisons of perf_tool; not available in static builds. The target exists
-# only if the library is found.
+# For gateway_verify and the comparisons of perf_tool; not available in static builds. The target exists only if the
+# library is found.
 if(TELEGATE_GATEWAY AND TELEGATE_UPLINK_NATS AND NOT TELEGATE_STATIC)
   find_path(TELEGATE_LIBNATS_DIR nats/nats.h)
   find_library(TELEGATE_LIBNATS_LIBRARY nats)
@@ -80,7 +80,7 @@ if(TELEGATE_GATEWAY AND TELEGATE_UPLINK_NATS AND NOT TELEGATE_STATIC)
     target_include_directories(telegate_libnats SYSTEM INTERFACE "${TELEGATE_LIBNATS_DIR}")
     target_link_libraries(telegate_libnats INTERFACE "${TELEGATE_LIBNATS_LIBRARY}")
   else()
-    message(STATUS "libnats not found: building without uplinks to NATS and gateway_verify")
+    message(STATUS "libnats not found: building without gateway_verify")
   endif()
 endif()
 
@@ -93,7 +93,7 @@ endif()
 if(TELEGATE_GATEWAY AND NOT TELEGATE_STATIC)
   target_link_libraries(telegate_spdlog INTERFACE spdlog::spdlog)
 
-  # HTTP client; perf_tool also uses its server for comparison. The linker removes unused parts.
+  # HTTP client of tests and perf_tool, which also uses its server for comparison. The linker removes unused parts.
   if(NOT EXISTS "${TELEGATE_HTTPLIB_DIR}/httplib.cc")
     message(FATAL_ERROR
       "No httplib.cc in TELEGATE_HTTPLIB_DIR \"${TELEGATE_HTTPLIB_DIR}\". Run tools/fetch_httplib.sh.")

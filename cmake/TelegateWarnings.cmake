@@ -61,6 +61,8 @@ if(TELEGATE_LTO)
   add_link_options($<IF:$<BOOL:$<TARGET_PROPERTY:INTERPROCEDURAL_OPTIMIZATION>>,-Werror=odr,-fno-lto>)
 endif()
 
+# Paths in assertions are relative to the project, so that a released program does not depend on where it was built.
+add_compile_options("$<$<CONFIG:Release,MinSizeRel>:-fmacro-prefix-map=${CMAKE_SOURCE_DIR}/=>")
 # Remove unused functions and data from released programs.
 add_compile_options("$<$<CONFIG:Release,MinSizeRel>:-ffunction-sections;-fdata-sections>")
 add_link_options("$<$<CONFIG:Release,MinSizeRel>:-Wl,--gc-sections>")

@@ -25,8 +25,6 @@ packages=(
   libconcurrentqueue-dev libreaderwriterqueue-dev
   # the database that perf_tool compares the log with
   libsqlite3-dev
-  # HTTP load for perf_tool
-  wrk
   # used in the examples of README.md and docs/how-to-plc.md
   curl jq
 )

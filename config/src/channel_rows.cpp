@@ -11,16 +11,21 @@ using C = ChannelSettings;
 using P = ProcessingSettings;
 
 // Longer than any UCUM unit that is known from a device.
-constexpr TextRule unit{
-    .prefixes = {}, .allowed = "a unit of at most 32 bytes, or empty", .bytes_max = 32, .may_be_empty = true};
+constexpr TextRule unit{.holds = Holds::plain,
+                        .prefixes = {},
+                        .allowed = "a unit of at most 32 bytes, or empty",
+                        .bytes_max = 32,
+                        .may_be_empty = true};
 // Wide enough for raw 64-bit values, and small enough that sums of them stay finite.
 constexpr double value_max = 1e20;
 constexpr RealRule value{.min = -value_max, .max = value_max};
 constexpr RealRule distance{.min = 0.0, .max = value_max};
 constexpr RealRule percent{.min = 0.0, .max = 100.0};
 constexpr WholeRule pause_ms{.min = 0, .max = 86'400'000};
-constexpr TextListRule texts{
-    .allowed = "VALUE:TEXT, a whole number and a text of 1 to 32 bytes", .bytes_max = 64, .count_max = 256};
+constexpr TextListRule texts{.holds = Holds::plain,
+                             .allowed = "VALUE:TEXT, a whole number and a text of 1 to 32 bytes",
+                             .bytes_max = 64,
+                             .count_max = 256};
 
 // clang-format off
 constexpr std::array rows{

@@ -55,10 +55,6 @@ constexpr std::array rows{
     SettingRow{.section = "device", .key = "autostart", .rule = BooleanRule{},
                .applies = Applies::live,
                .meaning = "Whether the device starts measuring when the gateway starts.", .slot = slot<&D::autostart>},
-    SettingRow{.section = "device", .key = "record", .rule = rules::optional_directory,
-               .applies = Applies::file,
-               .meaning = "Directory to which the samples of this device are recorded. Empty means none.",
-               .slot = slot<&D::record>},
 };
 // clang-format on
 

@@ -8,16 +8,21 @@ namespace gateway_section {
 
 using S = Settings;
 using R = RestSettings;
-using C = RecordSettings;
 using L = LogSettings;
 using T = TagSettings;
 
 constexpr std::array<std::string_view, 6> log_levels{"trace", "debug", "info", "warn", "error", "off"};
 constexpr WholeRule log_bytes{.min = 0, .max = 1'099'511'627'776};
 constexpr WholeListRule processors{.min = 0, .max = 1'023};  // the fixed CPU set of the system has 1024
-constexpr TextRule log_file{.prefixes = {}, .allowed = "stderr, or the path of a file"};
+constexpr TextListRule log_devices{.holds = Holds::plain,
+                                   .allowed = "the name of a device, or the beginning of one and *",
+                                   .characters = "abcdefghijklmnopqrstuvwxyz0123456789_.-*",
+                                   .bytes_max = 65,
+                                   .count_max = 256};
+constexpr TextRule log_file{.holds = Holds::path, .prefixes = {}, .allowed = "stderr, or the path of a file"};
 // A tag is repeated in every payload.
-constexpr TextRule tag_text{.prefixes = {}, .allowed = "a text of 1 to 128 bytes", .bytes_max = 128};
+constexpr TextRule tag_text{
+    .holds = Holds::plain, .prefixes = {}, .allowed = "a text of 1 to 128 bytes", .bytes_max = 128};
 
 SettingSlot listen_slot(const SettingOwner& owner) {
     Settings& settings = *std::get<Settings*>(owner);
@@ -31,10 +36,12 @@ constexpr std::array rows{
                .meaning = "Time between two readings of each device that does not set its own interval.",
                .slot = slot<&S::sampling_interval_ms>},
     SettingRow{.section = "gateway", .key = "queue_size",
-               .rule = WholeRule{.min = 1, .max = 1'048'576, .zero_is_default = true}, .unit = "samples",
+               .rule = WholeRule{.min = 1, .max = 1'048'576, .zero_word = "auto"}, .unit = "samples",
                .applies = Applies::live,
-               .meaning = "Maximum number of samples in the queue, shared by the sampling threads. 0 means the "
-                          "default size.",
+               .meaning = "Maximum number of samples in the queue, shared by the sampling threads. auto means what the "
+                          "devices need, 1024 to 262144: twice the samples of a second, and of at least two readings, of "
+                          "each device. It follows when devices or channels are added. Queued samples use memory, 64 "
+                          "bytes each; capacity that is not used does not.",
                .slot = slot<&S::queue_size>},
     SettingRow{.section = "gateway", .key = "log_level", .rule = ChoiceRule{log_levels}, .applies = Applies::live,
                .meaning = "Minimum severity of the log lines that are written.", .slot = slot<&S::log_level>},
@@ -74,15 +81,6 @@ constexpr std::array rows{
                .meaning = "Threads that write to the subscribers of each format, including the one that all formats "
                           "share. More than 1 helps if one processor cannot write to all subscribers.",
                .slot = slot<&S::io_threads>},
-    SettingRow{.section = "gateway", .key = "record", .rule = rules::optional_directory,
-               .applies = Applies::file,
-               .meaning = "Directory to which all samples are recorded as they are published. Empty means none.",
-               .slot = slot<&S::record, &C::path>},
-    SettingRow{.section = "gateway", .key = "record_bytes_max", .rule = WholeRule{.min = 0, .max = 1'099'511'627'776},
-               .unit = "bytes", .applies = Applies::file,
-               .meaning = "Maximum size of each recording, 1 MiB or more. The oldest samples are removed. 0 means no "
-                          "limit.",
-               .slot = slot<&S::record, &C::bytes_max>},
 
     SettingRow{.section = "sampling", .key = "realtime_priority", .rule = WholeRule{.min = 0, .max = 99},
                .meaning = "Real-time priority of the sampling thread, which then runs before all ordinary threads. 0 "
@@ -102,6 +100,10 @@ constexpr std::array rows{
     SettingRow{.section = "log", .key = "path", .rule = rules::optional_directory,
                .meaning = "Directory of the durable log, which keeps all published samples on disk. Empty means none.",
                .slot = slot<&S::log, &L::path>},
+    SettingRow{.section = "log", .key = "devices", .rule = log_devices,
+               .meaning = "Devices whose samples are logged: names, or beginnings of names followed by *. The samples of "
+                          "other devices are not replayed from the log and not delivered by uplinks. Empty means all.",
+               .slot = slot<&S::log, &L::devices>},
     SettingRow{.section = "log", .key = "bytes_max", .rule = log_bytes, .unit = "bytes", .applies = Applies::live,
                .meaning = "Maximum size of the log, 1 MiB or more. 0 means no limit.",
                .slot = slot<&S::log, &L::bytes_max>},

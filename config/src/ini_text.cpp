@@ -138,7 +138,16 @@ bool is_settings_text(std::string_view text, const std::string& file, ProblemLis
                      "zero byte found: not a text file; must be UTF-8 text");
         return false;
     }
-    return true;
+    bool is_text = true;
+    for (std::size_t line = 1; !text.empty(); ++line) {
+        const std::size_t end = std::min(text.find('\n'), text.size());
+        if (std::string fault = text_fault(text.substr(0, end)); !fault.empty()) {
+            problems.add({file, line}, "", std::move(fault));
+            is_text = false;
+        }
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return is_text;
 }
 
 std::string GivenSection::title() const {

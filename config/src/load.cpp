@@ -77,16 +77,15 @@ class Loading {
         if (!readable_) {
             problems_.throw_if_any({}, error_);
         }
-        std::vector<std::string> warnings;
         sources_.push_back(assignments_source(from_.assignments, problems_));
         expand();
         // Variables can refer to the sections of files and options, so they are read last but rank between the two.
-        SettingsSource environment = environment_source(from_.environment, sources_, problems_, warnings);
+        SettingsSource environment = environment_source(from_.environment, sources_, problems_, warnings_);
         const auto options =
             std::find_if(sources_.begin(), sources_.end(), [](const SettingsSource& each) { return each.last_wins; });
         sources_.insert(options, std::move(environment));
         add_log_level();
-        return {understand(), std::move(warnings)};
+        return {understand(), std::move(warnings_)};
     }
 
     /// Parses `text` as the content of the settings file, without other sources.
@@ -141,7 +140,7 @@ class Loading {
         }
         const std::string folder = is_named ? from_.drop_in_folder : drop_in_folder_beside(from_.file);
         std::error_code error;
-        const std::vector<std::string> files = drop_ins_in(folder, !is_named, error);
+        const auto [files, ignored] = drop_ins_in(folder, !is_named, error);
         if (error) {
             complain(folder, error);
         } else if (files.size() > drop_ins_max) {
@@ -151,6 +150,11 @@ class Loading {
             readable_ = false;
         } else {
             std::for_each(files.begin(), files.end(), [&](const std::string& file) { read(file); });
+            if (!ignored.empty()) {
+                const std::string more =
+                    ignored.size() == 1 ? "" : " and " + std::to_string(ignored.size() - 1) + " more";
+                warnings_.push_back(printable(ignored.front()) + more + ": ignored: the name must end in .ini");
+            }
         }
     }
 
@@ -166,6 +170,7 @@ class Loading {
     const SettingsSources& from_;
     ProblemList problems_;
     std::vector<SettingsSource> sources_;
+    std::vector<std::string> warnings_;
     std::error_code error_;  // the first one
     bool readable_ = true;
 };

@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <system_error>
+#include <vector>
 
 namespace telegate {
 namespace {
@@ -146,6 +147,7 @@ std::variant<std::int64_t, std::string> parse_quantity(std::string_view text, st
         return plain_number(text);
     }
     std::int64_t total = 0;
+    std::vector<std::int64_t> sizes_used;
     std::string_view rest = text;
     while (!rest.empty()) {
         const std::optional<Part> part = take_part(rest);
@@ -157,6 +159,10 @@ std::variant<std::int64_t, std::string> parse_quantity(std::string_view text, st
         if (given == nullptr) {
             return (rest.empty() ? "unknown unit " + quoted(part->unit) + ": " : "not a whole number: ") + quoted(text);
         }
+        if (std::find(sizes_used.begin(), sizes_used.end(), given->size) != sizes_used.end()) {
+            return "repeated unit " + quoted(given->name) + ": " + quoted(text);
+        }
+        sizes_used.push_back(given->size);
         const std::optional<std::int64_t> amount = convert(*part, given->size, own->size);
         if (!amount) {
             return "not a whole number of " + std::string(unit) + ": " + quoted(text);

@@ -1,3 +1,4 @@
+#include "config/hidden_secrets.hpp"
 #include "config/nearest_name.hpp"
 #include "config/quantity.hpp"
 #include "config/setting_row.hpp"
@@ -47,6 +48,10 @@ Fault assign_boolean(bool& value, std::string_view text) {
 }
 
 Fault assign_whole(const SettingRow& row, const WholeRule& rule, std::int64_t& value, std::string_view text) {
+    if (!rule.zero_word.empty() && (text == rule.zero_word || text == "0")) {
+        value = 0;
+        return std::nullopt;
+    }
     const auto parsed = parse_quantity(text, row.unit);
     if (const auto* const fault = std::get_if<std::string>(&parsed)) {
         return *fault;
@@ -210,15 +215,17 @@ std::optional<std::string> assign(const SettingRow& row, const SettingOwner& own
                    },
                    [&](const ChoiceRule& rule) { return assign_choice(rule, value_at<std::string>(slot), text); },
                    [&](const ListRule& rule) {
-                       return assign_list({.count_max = rule.choices.size(), .may_be_empty = false},
-                                          value_at<std::vector<std::string>>(slot), text,
-                                          [&](std::string& value, std::string_view part) {
-                                              return assign_choice({rule.choices}, value, part);
-                                          });
+                       return assign_list(
+                           {.holds = Holds::plain, .count_max = rule.choices.size(), .may_be_empty = false},
+                           value_at<std::vector<std::string>>(slot), text,
+                           [&](std::string& value, std::string_view part) {
+                               return assign_choice({rule.choices}, value, part);
+                           });
                    },
                    [&](const WholeListRule& rule) {
-                       return assign_list({.count_max = text.size() + 1}, value_at<std::vector<std::int64_t>>(slot),
-                                          text, [&](std::int64_t& value, std::string_view part) {
+                       return assign_list({.holds = Holds::plain, .count_max = text.size() + 1},
+                                          value_at<std::vector<std::int64_t>>(slot), text,
+                                          [&](std::int64_t& value, std::string_view part) {
                                               return assign_whole({}, {.min = rule.min, .max = rule.max}, value, part);
                                           });
                    },
@@ -233,6 +240,9 @@ std::optional<std::string> assign(const SettingRow& row, const SettingOwner& own
                        return assign_listen(std::get<ListenSlot>(slot), text);
                    }},
         row.rule);
+    if (fault && shown_value(row, text).find("***") != std::string::npos) {
+        fault = "invalid value: " + quoted(shown_value(row, text));
+    }
     if (fault) {
         *fault += (notation == Notation::text ? notation_hint(text) : "") + "; must be " + allowed_text(row, notation);
     }

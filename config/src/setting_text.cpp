@@ -40,7 +40,10 @@ std::string slot_text(const SettingSlot& slot) {
 std::string whole_rule_text(const SettingRow& row, const WholeRule& rule, Notation notation) {
     const std::string range = number_text(rule.min) + " to " + number_text(rule.max);
     const std::string other = default_text(row);
-    const std::string zero = !rule.zero_is_default ? "" : other == "0" ? ", or 0" : ", or 0 for the default " + other;
+    const std::string zero = !rule.zero_word.empty() ? ", or " + std::string(rule.zero_word)
+                             : !rule.zero_is_default ? ""
+                             : other == "0"          ? ", or 0"
+                                                     : ", or 0 for the default " + other;
     const std::string_view units = unit_choices(row.unit);
     if (notation == Notation::text && !units.empty()) {
         return "a whole number of " + std::string(row.unit) + ", " + range + zero +
@@ -86,6 +89,18 @@ std::string rule_text(const SettingRow& row, Notation notation) {
 }
 
 }  // namespace
+
+Holds holds_of(const SettingRow& row) noexcept {
+    return std::visit(
+        []<class Rule>(const Rule& rule) -> Holds {
+            if constexpr (std::is_same_v<Rule, TextRule> || std::is_same_v<Rule, TextListRule>) {
+                return rule.holds;
+            } else {
+                return std::is_same_v<Rule, ListenRule> ? Holds::listener : Holds::plain;
+            }
+        },
+        row.rule);
+}
 
 Applies applies_to(const SettingRow& row, std::string_view value) noexcept {
     const auto* rule = std::get_if<TextRule>(&row.rule);
@@ -142,7 +157,12 @@ bool is_unset(const SettingRow& row, const SettingOwner& owner) {
 }
 
 std::string value_text(const SettingRow& row, const SettingOwner& owner) {
-    return is_unset(row, owner) ? std::string(row.unset) : slot_text(row.slot(owner));
+    if (is_unset(row, owner)) {
+        return std::string(row.unset);
+    }
+    std::string text = slot_text(row.slot(owner));
+    const auto* const whole = std::get_if<WholeRule>(&row.rule);
+    return whole != nullptr && !whole->zero_word.empty() && text == "0" ? std::string(whole->zero_word) : text;
 }
 
 std::string default_text(const SettingRow& row) {

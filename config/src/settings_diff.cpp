@@ -1,5 +1,6 @@
 #include "config/settings_diff.hpp"
 
+#include "config/hidden_secrets.hpp"
 #include "config/settings_instances.hpp"
 #include "config/settings_table.hpp"
 
@@ -31,12 +32,12 @@ void add_changed(std::string_view kind, const SectionInstance& from, const Secti
         if (!belongs(row, kind, from.driver) || !belongs(row, kind, to.driver)) {
             continue;
         }
-        std::string before = value_text(row, from.owner);
-        std::string after = value_text(row, to.owner);
+        const std::string before = value_text(row, from.owner);
+        const std::string after = value_text(row, to.owner);
         if (before != after) {
             const Applies applies = row.key == "driver" ? applies_with(kind, to) : applies_to(row, after);
-            changes.push_back({std::string(row.section), to.name, std::string(row.key), std::move(before),
-                               std::move(after), applies, Kind::changed});
+            changes.push_back({std::string(row.section), to.name, std::string(row.key), shown_value(row, before),
+                               shown_value(row, after), applies, Kind::changed});
         }
     }
 }

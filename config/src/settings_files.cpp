@@ -72,21 +72,22 @@ std::string why_unreadable(const std::error_code& error) {
     return error == std::errc::not_supported ? "not a regular file" : error.message();
 }
 
-std::vector<std::string> drop_ins_in(const std::string& folder, bool may_be_missing, std::error_code& error) {
+DropIns drop_ins_in(const std::string& folder, bool may_be_missing, std::error_code& error) {
     namespace fs = std::filesystem;
-    std::vector<std::string> files;
+    DropIns found;
     fs::directory_iterator entry(folder, error);
     if (error == std::errc::no_such_file_or_directory && may_be_missing) {
         error.clear();
     }
     for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
         const std::string name = entry->path().filename().string();
-        if (name.ends_with(".ini") && !name.starts_with('.')) {
-            files.push_back(entry->path().string());
+        if (!name.starts_with('.') && (name.ends_with(".ini") || name.ends_with(".conf"))) {
+            (name.ends_with(".ini") ? found.files : found.ignored).push_back(entry->path().string());
         }
     }
-    std::sort(files.begin(), files.end());
-    return files;
+    std::sort(found.files.begin(), found.files.end());
+    std::sort(found.ignored.begin(), found.ignored.end());
+    return found;
 }
 
 std::string drop_in_folder_beside(const std::string& file) {
@@ -98,7 +99,7 @@ std::string files_stamp(const SettingsSources& sources) {
     const std::string folder =
         sources.drop_in_folder.empty() ? drop_in_folder_beside(sources.file) : sources.drop_in_folder;
     std::error_code error;
-    for (std::string& path : drop_ins_in(folder, true, error)) {
+    for (std::string& path : drop_ins_in(folder, true, error).files) {
         paths.push_back(std::move(path));
     }
     std::string stamp;

@@ -14,10 +14,14 @@ namespace telegate {
 /// Describes an error of read_file() for messages.
 [[nodiscard]] std::string why_unreadable(const std::error_code& error);
 
-/// Returns the *.ini files in `folder` that are not hidden, sorted by name. If the directory does not exist, returns
-/// none if `may_be_missing`, else sets `error`.
-[[nodiscard]] std::vector<std::string> drop_ins_in(const std::string& folder, bool may_be_missing,
-                                                   std::error_code& error);
+/// The files of a directory of drop-ins, sorted by name.
+struct DropIns {
+    std::vector<std::string> files;    // *.ini that are not hidden
+    std::vector<std::string> ignored;  // *.conf, which other programs read in such a directory
+};
+
+/// If the directory does not exist, returns none if `may_be_missing`, else sets `error`.
+[[nodiscard]] DropIns drop_ins_in(const std::string& folder, bool may_be_missing, std::error_code& error);
 
 /// Returns conf.d in the directory of `file`.
 [[nodiscard]] std::string drop_in_folder_beside(const std::string& file);

@@ -112,7 +112,7 @@ SettingOwner default_owner(std::string_view section) {
     return owners.at(section);
 }
 
-std::string SettingSpot::origin() const {
+std::optional<SettingsPlace> SettingSpot::place() const {
     using Places = const SettingsPlaces&;
     Places places =
         std::visit(Overloaded{[&](const Settings* settings) -> Places { return settings->places_of(row.section); },
@@ -121,12 +121,16 @@ std::string SettingSpot::origin() const {
                               }},
                    owner);
     const auto found = places.find(row.key);
-    if (found == places.end()) {
+    return found == places.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::string SettingSpot::origin() const {
+    const auto given = place();
+    if (!given) {
         return "default";
     }
-    const SettingsPlace& place = found->second;
-    const bool is_option = place.source == SettingSource::command_line;
-    return is_option ? place.name.substr(0, place.name.find(' ')) : place.text();  // the option name without its value
+    const bool is_option = given->source == SettingSource::command_line;
+    return is_option ? given->name.substr(0, given->name.find(' ')) : given->text();  // the option without its value
 }
 
 std::string allowed_name(const SectionRow& section) {

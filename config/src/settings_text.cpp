@@ -1,5 +1,6 @@
 #include "config/settings_text.hpp"
 
+#include "config/hidden_secrets.hpp"
 #include "config/setting_row.hpp"
 #include "config/settings_instances.hpp"
 #include "config/settings_table.hpp"
@@ -44,7 +45,7 @@ void add_explanation(std::string& out, const SettingRow& row) {
     add_comment(out,
                 "Allowed: " + allowed_text(row) +
                     (row.required ? ". Required." : ". Default: " + (standard.empty() ? "empty" : standard) + ".") +
-                    (row.applies == Applies::live ? " Applied by a reload." : " Applied by a restart."));
+                    (row.applies != Applies::restart ? " Applied by a reload." : " Applied by a restart."));
 }
 
 /// Returns whether a value need not be written: it is not set, or it is a default in a channel section. Channel keys
@@ -136,7 +137,7 @@ std::string effective_text(const Settings& settings) {
     std::array<std::size_t, 2> widths{};
     Settings copy = settings;
     walk(copy, [&](const SettingSpot& spot) {
-        const std::string value = value_text(spot.row, spot.owner);
+        const std::string value = shown_text(spot.row, spot.owner);
         lines.push_back({std::string(spot.row.section) + "." + (spot.name.empty() ? "" : spot.name + ".") +
                              std::string(spot.row.key),
                          is_unset(spot.row, spot.owner) ? "(" + value + ")" : value, spot.origin()});

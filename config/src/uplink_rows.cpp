@@ -10,25 +10,33 @@ namespace uplink_section {
 using U = UplinkSettings;
 
 constexpr std::array<std::string_view, 1> types{"nats"};
-constexpr TextListRule urls{
-    .allowed = "nats://HOST or tls://HOST, with :PORT or without", .count_max = 8, .may_be_empty = false};
-constexpr TextListRule prefixes{.allowed = "a prefix of topics, of the characters a-z 0-9 _ . - /",
+constexpr TextListRule urls{.holds = Holds::destination,
+                            .allowed = "nats://HOST or tls://HOST, with :PORT or without",
+                            .count_max = 8,
+                            .may_be_empty = false};
+constexpr TextListRule prefixes{.holds = Holds::plain,
+                                .allowed = "a prefix of topics, of the characters a-z 0-9 _ . - /",
                                 .characters = "abcdefghijklmnopqrstuvwxyz0123456789_.-/",
                                 .bytes_max = 129,
                                 .count_max = 64};
-constexpr TextRule subject{
-    .prefixes = {}, .allowed = "words separated by dots, without blanks, * and >", .bytes_max = 256};
-constexpr TextRule server_name{
-    .prefixes = {}, .allowed = "a host name of at most 253 bytes, or empty", .bytes_max = 253, .may_be_empty = true};
+constexpr TextRule subject{.holds = Holds::destination,
+                           .prefixes = {},
+                           .allowed = "words separated by dots, without blanks, * and >",
+                           .bytes_max = 256};
+constexpr TextRule server_name{.holds = Holds::destination,
+                               .prefixes = {},
+                               .allowed = "a host name of at most 253 bytes, or empty",
+                               .bytes_max = 253,
+                               .may_be_empty = true};
 
 // clang-format off
 constexpr std::array rows{
     SettingRow{.section = "uplink", .key = "type", .rule = ChoiceRule{types}, .applies = Applies::live,
                .meaning = "Kind of back end: a stream of NATS JetStream (nats).", .slot = slot<&U::type>},
-    SettingRow{.section = "uplink", .key = "url", .rule = urls, .applies = Applies::live, .required = true,
+    SettingRow{.section = "uplink", .key = "url", .rule = urls, .applies = Applies::file, .required = true,
                .meaning = "Servers of the back end, with TLS (tls://) or without (nats://). They are tried in turn.",
                .slot = slot<&U::url>},
-    SettingRow{.section = "uplink", .key = "subject", .rule = subject, .applies = Applies::live,
+    SettingRow{.section = "uplink", .key = "subject", .rule = subject, .applies = Applies::file,
                .meaning = "Subject to which messages are published. A stream must have this subject. The words "
                           "{device} and {channel} are the parts of a topic, {gateway} is the name of the machine.",
                .slot = slot<&U::subject>},
@@ -51,7 +59,7 @@ constexpr std::array rows{
                .slot = slot<&U::tls_certificate>},
     SettingRow{.section = "uplink", .key = "tls_key", .rule = rules::credential, .applies = Applies::file,
                .meaning = "Private key of tls_certificate in PEM, or credential:NAME.", .slot = slot<&U::tls_key>},
-    SettingRow{.section = "uplink", .key = "tls_server_name", .rule = server_name, .applies = Applies::live,
+    SettingRow{.section = "uplink", .key = "tls_server_name", .rule = server_name, .applies = Applies::file,
                .meaning = "Name that the certificates of the servers must have. Empty means the host in the URL.",
                .slot = slot<&U::tls_server_name>},
     SettingRow{.section = "uplink", .key = "batch_samples", .rule = WholeRule{.min = 1, .max = 16'384},

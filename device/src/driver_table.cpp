@@ -1,5 +1,6 @@
 #include "device/driver_row.hpp"
 
+#include "config/hidden_secrets.hpp"
 #include "config/settings_table.hpp"
 #include "core/channel_table.hpp"
 #include "core/clock.hpp"
@@ -8,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <stdexcept>
+#include <utility>
 
 namespace telegate {
 
@@ -58,9 +60,9 @@ std::optional<DeviceAddress> address_of(const DeviceSettings& device) {
     return address == nullptr ? std::nullopt : address(device);
 }
 
-std::string recording_of(const DeviceSettings& device) {
-    const auto recording = device.driver.empty() ? nullptr : find_driver(device.driver).recording;
-    return recording == nullptr ? "" : recording(device);
+std::string played_log_of(const DeviceSettings& device) {
+    const auto played_log = device.driver.empty() ? nullptr : find_driver(device.driver).played_log;
+    return played_log == nullptr ? "" : played_log(device);
 }
 
 std::vector<std::string> channels_at_open(const DeviceSettings& device, DeviceChannels channels) {
@@ -84,8 +86,13 @@ void add_driver_problem(const DeviceSettings& device, DeviceChannels channels, c
     if (channel != channels.end()) {
         SectionProblems("channel", **channel, problems).add(error.key(), error.problem());
     } else {
-        const bool names_key = error.channel().empty() || find_setting("device", error.key(), device.driver) != nullptr;
-        SectionProblems("device", device, problems).add(error.key(), names_key ? error.problem() : error.what());
+        const SettingRow* const row = find_setting("device", error.key(), device.driver);
+        std::string what = error.channel().empty() || row != nullptr ? error.problem() : error.what();
+        if (row != nullptr) {
+            DeviceSettings copy = device;  // the slots of the settings table need mutable settings
+            what = shown_message(*row, &copy, std::move(what));
+        }
+        SectionProblems("device", device, problems).add(error.key(), std::move(what));
     }
 }
 

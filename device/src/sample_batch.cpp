@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <exception>
+#include <limits>
 #include <type_traits>
 #include <utility>
 
@@ -87,7 +88,8 @@ SampleBatch::Channel SampleBatch::add_channel(std::string_view name, std::string
 }
 
 SampleBatch::Channel SampleBatch::declare(const std::string& name, std::string_view unit) {
-    const auto id = channels_.add(device_.id, device_.name, name, unit);
+    const auto id = live_ ? channels_.add_found(device_.id, device_.name, name, unit)
+                          : channels_.add(device_.id, device_.name, name, unit);
     if (!id) {
         ++channels_refused_;
         return Channel::none;
@@ -153,6 +155,17 @@ void SampleBatch::begin(std::int64_t time_utc_ns, std::int64_t time_mono_ns) noe
 void SampleBatch::stamp(std::int64_t time_utc_ns, std::int64_t time_mono_ns) noexcept {
     time_utc_ns_ = time_utc_ns;
     time_mono_ns_ = time_mono_ns;
+    reading_ns_ = time_mono_ns;
+    arrival_ns_ = time_mono_ns;
+    is_time_given_ = false;
+}
+
+void SampleBatch::stamp_given(const ClockPair& given, std::int64_t arrival_mono_ns) noexcept {
+    stamp(given.utc_ns, given.mono_ns);
+    constexpr std::int64_t limit_ns = std::numeric_limits<std::int64_t>::max() / 3;  // 97 years around 1970
+    reading_ns_ = std::clamp(given.utc_ns, -limit_ns, limit_ns);  // processing adds and subtracts such times
+    arrival_ns_ = arrival_mono_ns;
+    is_time_given_ = true;
 }
 
 void SampleBatch::stamp_now() noexcept {

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <utility>
 
 namespace telegate {
 namespace {
@@ -121,6 +122,7 @@ MonoTime Sampler::step_stream(Device& device, MonoTime now) {
 
 bool Sampler::read(Device& device, MonoTime now, const ClockPair& both) {
     device.read_at = now;
+    device.in_reading = 0;
     device.batch->begin(both.utc_ns, both.mono_ns);
     const ReadResult result = device.driver->read(*device.batch, now);
     if (result.status == ReadResult::Status::failed) {
@@ -140,16 +142,54 @@ bool Sampler::read(Device& device, MonoTime now, const ClockPair& both) {
 }
 
 void Sampler::hand_over(Device& device, std::span<const TelemetrySample> samples) {
+    note_reading(device, samples.size());
     if (!device.traits.waits_for_room) {
         push(device, samples);
         return;
     }
     const MonoTime until = std::chrono::steady_clock::now() + room_wait_max;
     while (!samples.empty()) {
-        const auto portion = samples.first(std::min(samples.size(), queue_.guaranteed()));
+        const auto portion = samples.first(std::min(samples.size(), queue_.guaranteed(*device.producer)));
         await_room(device, portion.size(), until);
         push(device, portion);
         samples = samples.subspan(portion.size());
+    }
+}
+
+/// Makes the queue large enough before a reading with more samples than before enters it. The channels of a device that
+/// sends data on its own count instead of its samples, so that a flood does not enlarge the queue.
+void Sampler::note_reading(Device& device, std::size_t samples) {
+    device.in_reading += samples;
+    const std::size_t most = device.traits.streams ? device.batch->channels() : device.in_reading;
+    if (most > device.need.reading && !device.traits.waits_for_room) [[unlikely]] {
+        set_need(device, telegate::queue_need(device.traits, device.options.interval, most));
+    }
+}
+
+/// Threads: the one that reads the device.
+void Sampler::set_need(Device& device, const QueueNeed& need) {
+    const QueueNeed before = std::exchange(device.need, need);
+    if (before == need) {
+        return;
+    }
+    if (device.producer == &queue_.first()) {
+        need_shared_ -= before;
+        need_shared_ += need;
+        queue_.set_need(*device.producer, need_shared_.known, need_shared_.items);
+    } else {
+        queue_.set_need(*device.producer, need.known, need.items);
+    }
+    known_needed_.fetch_add(need.known - before.known, std::memory_order_relaxed);
+    items_needed_.fetch_add(need.items - before.items, std::memory_order_relaxed);
+    reading_needed_.fetch_add(need.reading - before.reading, std::memory_order_relaxed);
+    if (need.reading > before.reading) {
+        check_queue();
+    }
+}
+
+void Sampler::check_queue() const {
+    if (on_small_queue_ && reading_needed_.load(std::memory_order_relaxed) > queue_.certain()) {
+        on_small_queue_();
     }
 }
 
@@ -157,7 +197,7 @@ void Sampler::hand_over(Device& device, std::span<const TelemetrySample> samples
 void Sampler::await_room(const Device& device, std::size_t samples, MonoTime until) {
     const auto has_room = [&] {
         const std::size_t held = device.producer->size();
-        return held == 0 || held + samples <= queue_.guaranteed();
+        return held == 0 || held + samples <= queue_.guaranteed(*device.producer);
     };
     while (!has_room() && std::chrono::steady_clock::now() < until) {
         waker_.wake();
@@ -191,7 +231,7 @@ void Sampler::push(const Device& device, std::span<const TelemetrySample> sample
     if (is_shared) {
         waits_for_room_.store(false, std::memory_order_relaxed);
     }
-    notify_consumer(device.read_at);  // also if all were refused, because the consumer reports the loss
+    notify_consumer();  // also if all were refused, because the consumer reports the loss
 }
 
 void Sampler::enter_filtered(Device& device, const FilteredSamples& filtered) {
@@ -199,13 +239,11 @@ void Sampler::enter_filtered(Device& device, const FilteredSamples& filtered) {
     device.count_filtered(filtered.by_reason);
 }
 
-void Sampler::notify_consumer(MonoTime now) {
-    if (waker_.is_low_power() && now - notified_at_.load(std::memory_order_relaxed) < notify_delay_max &&
-        queue_.size() < queue_.capacity() / notify_queue_share) {
-        return;
-    }
-    notified_at_.store(now, std::memory_order_relaxed);
-    waker_.wake();
+void Sampler::notify_consumer() {
+    const auto has_few = [this] {
+        return queue_.size() < std::min(queue_.capacity() / notify_queue_share, notify_samples_max);
+    };
+    waker_.is_low_power() && has_few() ? waker_.wake_later() : waker_.wake();
 }
 
 CommandResult Sampler::command(DeviceId device, DeviceCommand command) {

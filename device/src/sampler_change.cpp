@@ -111,6 +111,7 @@ void Sampler::apply(Prepared& prepared) {
         if (!entry.own) {
             TELEGATE_ASSERT(entry.device->driver != nullptr);
             announce(entry.device->id, false);
+            set_need(*entry.device, {});
             entry.device->remove(entry.driver, entry.batch);
             std::erase(devices_, entry.device);
         }
@@ -120,6 +121,7 @@ void Sampler::apply(Prepared& prepared) {
             if (!entry.device->own.exchange(true, std::memory_order_release)) {
                 // Until now the device was read on tg-sample, if at all.
                 std::erase(devices_, entry.device);
+                set_need(*entry.device, {});
                 entry.device->shared_samples_until = queue_.first().entered();
             }
             continue;
@@ -128,12 +130,14 @@ void Sampler::apply(Prepared& prepared) {
             devices_.push_back(entry.device);
         }
         entry.device->install(std::move(entry.options), entry.driver, entry.batch);
+        renew_need(*entry.device);
         announce(entry.device->id, true);
     }
     for (Prepared::Entry& entry : prepared.adjusted) {
         if (!entry.own) {
             TELEGATE_ASSERT(entry.device->driver != nullptr);
             entry.device->adjust(std::move(entry.options));
+            renew_need(*entry.device);
         }
     }
     devices_.empty() ? queue_.retire(queue_.first()) : queue_.enroll(queue_.first());
@@ -154,6 +158,13 @@ std::vector<Sampler::OwnChange> Sampler::own_changes(const Prepared& prepared) {
     return changes;
 }
 
+/// After a change of the driver or the interval: one sample per channel, until a reading has more.
+void Sampler::renew_need(Device& device) {
+    const bool waits = device.traits.waits_for_room;
+    set_need(device, waits ? QueueNeed()
+                           : telegate::queue_need(device.traits, device.options.interval, device.batch->channels()));
+}
+
 void Sampler::announce(DeviceId device, bool present) noexcept {
     at(device).present.store(present, std::memory_order_relaxed);
 }
@@ -163,6 +174,7 @@ void Sampler::install_own(Prepared& prepared, std::size_t entry) {
     set.device->producer = set.device->own_producer;
     queue_.enroll(*set.device->producer);
     set.device->install(std::move(set.options), set.driver, set.batch);
+    renew_need(*set.device);
     set.device->cancel.swap(set.cancel);  // the previous signal must outlive its driver
 }
 
@@ -170,6 +182,7 @@ void Sampler::adjust_own(Prepared& prepared, std::size_t entry) {
     Prepared::Entry& adjusted = prepared.adjusted.at(entry);
     if (adjusted.device->driver != nullptr) {  // the device may have been removed
         adjusted.device->adjust(std::move(adjusted.options));
+        renew_need(*adjusted.device);
     }
 }
 
@@ -181,6 +194,7 @@ void Sampler::remove_own(DeviceId device) {
     const std::shared_ptr<CancelSignal> cancel = std::move(target.cancel);  // must outlive the driver
     std::unique_ptr<Driver> driver;
     std::unique_ptr<SampleBatch> batch;
+    set_need(target, {});
     target.remove(driver, batch);
     queue_.retire(*target.producer);
 }

@@ -38,7 +38,9 @@ struct Sampler::Device {
     MonoTime read_at{};                      // start of the last reading
     MonoTime retry_at{};                     // for a streaming device
     Breaker breaker;
-    DriverTraits traits;  // of the driver
+    DriverTraits traits;         // of the driver
+    QueueNeed need;              // as the queue knows it
+    std::size_t in_reading = 0;  // samples of the current reading so far
 
     std::atomic<bool> own{false};  // has its own thread; never reset
     std::atomic<bool> present{false};

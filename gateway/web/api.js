@@ -45,7 +45,17 @@ export async function send(method, path, { body, type, headers = {}, accept = []
   throw new Refusal(response.status, problem);
 }
 
-export const getJson = async (path, options) => (await send("GET", path, options)).json();
+const largeValueOrText = /"value":\s*(-?\d{16,})(?=\s*[,}])|"(?:[^"\\]|\\.)*"/g;
+const mark = "\ud800";  // UTF-8 cannot encode it, so no text of the gateway contains it
+const exact = (digits) => Number.isSafeInteger(Number(digits)) ? Number(digits) : BigInt(digits);
+/** Parses JSON. Integers of samples that a number cannot hold exactly are BigInt. */
+export function parseJson(text) {
+  const marked = text.replace(largeValueOrText, (found, digits) => digits ? `"value":"${mark}${digits}"` : found);
+  if (marked === text) return JSON.parse(text);
+  return JSON.parse(marked, (_, value) => typeof value === "string" && value[0] === mark ? exact(value.slice(1)) : value);
+}
+
+export const getJson = async (path, options) => parseJson(await (await send("GET", path, options)).text());
 export const post = async (path) => (await send("POST", path)).json();
 
 const retryMs = [500, 1000, 2000, 5000, 10_000];
@@ -121,7 +131,7 @@ export class SampleStream {
     for (const line of event.split("\n")) {
       if (line.startsWith("id: ")) this.lastId = line.slice(4);
       else if (line.startsWith("event: ")) kind = line.slice(7);
-      else if (line.startsWith("data: ") && kind === "sample") samples.push(JSON.parse(line.slice(6)));
+      else if (line.startsWith("data: ") && kind === "sample") samples.push(parseJson(line.slice(6)));
       else if (line.startsWith("data: ") && kind === "gap") this.onGap(JSON.parse(line.slice(6)));
     }
   }

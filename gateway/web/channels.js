@@ -1,7 +1,7 @@
 /** The view "Channels": a searchable table with live values, and a chart of the selected channels. */
 import { Refusal, SampleStream, getJson, prefixesOf } from "./api.js";
 import { Chart, Series } from "./chart.js";
-import { count, csv, download, duration, h, notify, plural, setAttribute, setText, showTag, sync, timeText, unitText, valueText } from "./dom.js";
+import { count, csv, download, duration, extremeText, h, notify, plural, rounded, setAttribute, setText, showTag, sync, timeText, unitText, valueText } from "./dom.js";
 import { state, takeSamples } from "./state.js";
 
 const selectedMax = 8;
@@ -448,8 +448,9 @@ export class ChannelsView {
       h("td", {}, h("button", { type: "button", class: "link", "aria-label": `Remove ${series.topic}`, onclick: () => this.toggle(series.topic) }, "Remove"))),
     (row, series) => {
       const figures = this.figures(series, from, to);
-      ["value", "low", "high", "mean"].forEach((name, index) =>
-        setText(row.children[index + 1], Number.isNaN(figures[name]) ? "–" : `${valueText(figures[name])} ${unitText(series.unit)}`.trim()));
+      const extreme = series.interval ? extremeText : valueText;
+      [["value", extreme], ["low", extreme], ["high", extreme], ["mean", rounded]].forEach(([name, text], index) =>
+        setText(row.children[index + 1], Number.isNaN(figures[name]) ? "–" : `${text(figures[name])} ${unitText(series.unit)}`.trim()));
       this.showMissing(row.children[5], series.topic, figures.missing, from, to);
     });
   }
@@ -479,7 +480,7 @@ export class ChannelsView {
       if (!(figures.low <= low)) figures.low = low;
       if (!(figures.high >= high)) figures.high = high;
       const part = series.interval ? series.count[at] : 1;
-      sum += series.value[at] * part;
+      sum += Number(series.value[at]) * part;
       weight += part;
     }
     if (weight) figures.mean = sum / weight;

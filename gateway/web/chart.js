@@ -2,7 +2,7 @@
  * A chart of several channels over time, with one panel for each unit. A library would need all channels on common
  * times, and could not tell apart missing, bad and stale samples, which is the purpose of this chart.
  *
- * Raw series have `time` (ms), `value` (NaN: none), `quality`, `seq`; a jump of `seq` is a gap. Aggregated series have
+ * Raw series have `time` (ms), `value` (NaN: none; BigInt if a number is not exact), `quality`, `seq`; a jump of `seq` is a gap. Aggregated series have
  * `time`, `value` (mean), `low`, `high`, `count`, `missing` and the width of an interval.
  */
 import { h, unitText, valueText } from "./dom.js";
@@ -43,7 +43,7 @@ export class Series {
     this.unit = sample.unit;
     const number = typeof sample.value === "boolean" ? Number(sample.value) : sample.value;
     this.time.push(Date.parse(sample.time));
-    this.value.push(typeof number === "number" && sample.quality !== "bad" ? number : NaN);
+    this.value.push(["number", "bigint"].includes(typeof number) && sample.quality !== "bad" ? number : NaN);
     this.quality.push(sample.quality);
     this.seq.push(sample.seq);
     this.epoch = sample.epoch;
@@ -234,8 +234,8 @@ export class Chart {
     let high = -Infinity;
     for (const series of shown) {
       for (let at = Math.max(series.at(this.from) - 1, 0); at < series.time.length; ++at) {
-        const smallest = series.interval ? series.low[at] : series.value[at];
-        const largest = series.interval ? series.high[at] : series.value[at];
+        const smallest = Number(series.interval ? series.low[at] : series.value[at]);
+        const largest = Number(series.interval ? series.high[at] : series.value[at]);
         if (smallest < low) low = smallest;
         if (largest > high) high = largest;
         if (series.time[at] > this.to) break;
@@ -251,15 +251,16 @@ export class Chart {
     const height = this.panelHeight - 16;
     const shown = this.series.filter((series) => series.unit === unit);
     const [low, high] = this.bounds(shown);
-    const toY = (value) => y + 12 + height - 4 - (value - low) / (high - low) * (height - 14);
+    const toY = (value) => y + 12 + height - 4 - (Number(value) - low) / (high - low) * (height - 14);
     const step = niceStep(high - low, height / 36);
+    const decimals = Math.min(Math.max(-Math.floor(Math.log10(step)), 0), 100);
     g.textAlign = "right";
     g.textBaseline = "middle";
     for (let value = Math.ceil(low / step) * step; value <= high; value += step) {
       g.fillStyle = this.ink.line;
       g.fillRect(left, Math.round(toY(value)), this.plot.width, 1);
       g.fillStyle = this.ink.muted;
-      g.fillText(valueText(Math.abs(value) < step / 1e6 ? 0 : Number(value.toPrecision(10))), left - 8, toY(value));
+      g.fillText(valueText(Math.abs(value) < step / 1e6 ? 0 : Number(value.toFixed(decimals))), left - 8, toY(value));
     }
     g.save();
     g.beginPath();

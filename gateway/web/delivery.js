@@ -1,4 +1,4 @@
-/** The view "Delivery": subscribers, uplinks, the durable log and recordings. */
+/** The view "Delivery": subscribers, uplinks and the durable log. */
 import { post } from "./api.js";
 import { bytes, confirmed, count, duration, h, notify, plural, setAttribute, setText, showTag, showTime, sync, table, timeText } from "./dom.js";
 import { reasonText } from "./ledger.js";
@@ -42,16 +42,8 @@ export class DeliveryView {
     ], { empty: "No uplink is configured." });
     this.logFigures = h("dl", { class: "pairs" });
     this.logNote = h("p");
-    this.recordings = table("Recordings", [
-      { title: "Directory", show: (cell, each) => setText(cell, each.path) },
-      { title: "Device", show: (cell, each) => setText(cell, each.device ?? "all") },
-      { title: "Samples", number: true, show: (cell, each) => setText(cell, count(each.samples)) },
-      { title: "Lost", number: true, show: (cell, each) => lost(cell, each.lost) },
-      { title: "Written", number: true, show: (cell, each) => setText(cell, bytes(each.bytes)) },
-      { title: "Error", show: (cell, each) => { setText(cell, each.error ?? ""); setAttribute(cell, "class", each.error ? "lost" : false); } },
-    ], { empty: "Nothing is recorded.", keyOf: (each) => `${each.path} ${each.device}` });
     root.append(wide("Subscribers", this.subscribers, this.endpoints), wide("Uplinks", this.uplinks),
-      wide("Durable log", this.logNote, this.logFigures), wide("Recordings", this.recordings));
+      wide("Durable log", this.logNote, this.logFigures));
   }
 
   update() {
@@ -63,7 +55,6 @@ export class DeliveryView {
     setText(this.endpoints, `Endpoints: ${status.transport.endpoints.map((endpoint, index) => `${endpoint} (${status.transport.formats[index]})`).join(", ") || "none"}. `
       + `Dropped for all subscribers, also earlier ones: ${dropped || "none"}.`);
     this.uplinks.show(state.uplinks ?? []);
-    this.recordings.show(status.recorders);
     this.showLog();
   }
 

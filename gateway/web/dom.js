@@ -94,10 +94,16 @@ export function rate(perSecond) {
 const units = { Cel: "°C", By: "B", "By/s": "B/s", 1: "", "Ohm": "Ω", "deg": "°" };
 export const unitText = (unit) => units[unit] ?? unit;
 
-export function valueText(value) {
-  if (value === null || value === undefined) return "–";
-  if (typeof value !== "number") return String(value);
-  return Number.isInteger(value) ? String(value) : six.format(value);
+/** The shortest text that identifies a value; it is never rounded. */
+export const valueText = (value) => value === null || value === undefined ? "–" : String(value);
+
+/** The minimum or maximum of an interval, which the gateway computes as a double: marked where that rounds integers. */
+export const extremeText = (value) => Math.abs(Number(value)) > Number.MAX_SAFE_INTEGER ? `≈ ${valueText(value)}` : valueText(value);
+
+/** A computed number with six digits, marked if that changes it. */
+export function rounded(number) {
+  const text = six.format(number);
+  return Number(text) === number ? text : `≈ ${text}`;
 }
 
 export function bytes(number) {

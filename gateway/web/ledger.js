@@ -10,7 +10,7 @@ const reasons = {
   expired: "older than backlog_age", conflated: "replaced by a newer value", disconnected: "the subscriber disconnected",
   log_slow: "the disk is too slow or failed", log_full: "the log is full",
   crash: "the gateway was killed, crashed or lost power", retention: "removed from the log to stay within its limits",
-  damaged: "the file of the log is damaged", not_recorded: "published before the log was opened",
+  damaged: "the file of the log is damaged",
   unknown: "unknown: no longer in memory, and not in a log",
 };
 export const reasonText = (reason) => reasons[reason] ?? reason;
@@ -28,9 +28,6 @@ function losses(status) {
     for (const [reason, loss] of Object.entries(subscriber.losses)) {
       found.push({ what: `subscriber ${subscriber.peer}`, count: loss.count, reason: reasonText(reason), first: loss.first?.time, last: loss.last?.time, detail: "messages" });
     }
-  }
-  for (const recorder of status.recorders) {
-    if (recorder.lost) found.push({ what: `recording ${recorder.path}`, count: recorder.lost, reason: recorder.error ?? "the disk was too slow", detail: "samples" });
   }
   for (const [reason, number] of Object.entries(status.log?.dropped ?? {})) {
     if (number) found.push({ what: "durable log", count: number, reason: reasonText(reason), detail: "samples; the search below finds them" });

@@ -85,7 +85,7 @@ export class SettingsView {
     this.added.clear();
     const { path, differs_from_file: differs } = state.status?.config ?? {};
     setText(this.intro, `Settings file: ${path || "none"}. ${differs ? "The settings in force differ from the file; a reload or restart applies the file." : ""} `
-      + (isAdmin() ? "Changes apply to the running gateway and are not written to the file. Programs and paths can only be set in the file." : "Your role may only read."));
+      + (isAdmin() ? "Changes apply to the running gateway and are not written to the file. Programs, paths, destinations and secrets can only be set in the file." : "Your role may only read."));
     this.showSections();
     this.buildAdding();
     this.showBar();

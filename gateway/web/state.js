@@ -1,5 +1,5 @@
 /** Everything that the page knows about the gateway, and the polling that keeps it up to date. */
-import { Refusal, send } from "./api.js";
+import { Refusal, parseJson, send } from "./api.js";
 
 const sparkPoints = 60;
 const sparkChannelsMax = 5000;  // memory: 240 bytes each
@@ -115,11 +115,11 @@ export class Poller {
     Object.assign(this, { onChange, onRestart, onLost, timer: null, controller: null });
     const on = (...names) => () => names.includes(view());
     this.sources = [
-      { every: 1000, path: "/status", take: (text) => this.takeStatus(JSON.parse(text)),
+      { every: 1000, path: "/status", take: (text) => this.takeStatus(parseJson(text)),
         lost: (error) => { state.problem = error.message; this.onLost(error); } },
       { every: 2000, path: "/readyz?verbose", accept: [503], take: takeChecks },
       { every: 5000, path: "/metrics", take: takeMetrics },
-      { every: 2000, path: "/alarms", take: (text) => { state.alarms = JSON.parse(text); } },
+      { every: 2000, path: "/alarms", take: (text) => { state.alarms = parseJson(text); } },
       { every: 2000, isWanted: on("overview", "ledger"), path: "/events?limit=100", take: (text) => { state.events = JSON.parse(text); } },
       { every: 5000, isWanted: on("overview", "delivery"), path: "/log", take: (text) => { state.log = JSON.parse(text); } },
       { every: 2000, isWanted: on("overview", "delivery", "ledger"), path: "/uplinks", take: (text) => { state.uplinks = JSON.parse(text).uplinks; },

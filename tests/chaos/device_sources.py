@@ -378,14 +378,14 @@ class Iio(Source):
         replace(self.device / "in_temp_input", "21500")
 
 
-def all_sources(folder, recording):
-    """Returns one source of every kind, two of some; the recording is of a device `sim`."""
+def all_sources(folder, log):
+    """Returns one source of every kind, two of some; the log is of a device `sim`."""
     return [
         Source("gateway", "driver = clock\n", 500),
         Source("host", "driver = host\n", 1000),
         Source("sim", "driver = simulated\nwaveforms = counter, sine\n", 20),
         Source("walled", "driver = simulated\nwaveforms = counter\n", 200, wall_offset_ms=0),
-        Source("played", f"driver = replay\nfile = {recording}\nsource = sim\nloop = yes\n{PATIENCE}", 100),
+        Source("played", f"driver = replay\npath = {log}\nsource = sim\nloop = yes\n{PATIENCE}", 100),
         ModbusTcp("plc"),
         ModbusTcp("drive"),
         ModbusRtu("meter", folder),

@@ -137,7 +137,7 @@ class Soak:
             self.faults.append(fault)
 
     def begin(self):
-        self.sources = device_sources.all_sources(self.folder, self.recording())
+        self.sources = device_sources.all_sources(self.folder, self.counting_log())
         self.faulty = self.random.sample([each for each in self.sources if each.faults], FAULTY)
         self.healthy = [each for each in self.sources if each not in self.faulty]
         self.gateway = Gateway(self.app, self.folder, self.settings(), self.clock.environment())
@@ -150,14 +150,14 @@ class Soak:
         for source in self.sources:
             source.sending = True
 
-    def recording(self):
-        """Records two seconds of a counting device, for the device that replays them."""
-        path = self.folder / "recording"
-        gateway = Gateway(self.app, self.folder, HEAD + f'[device "sim"]\ndriver = simulated\nwaveforms = counter\n'
-                                                        f"interval_ms = 50\nrecord = {path}\n", {})
+    def counting_log(self):
+        """Logs two seconds of a counting device, for the device that replays them."""
+        path = self.folder / "counting_log"
+        gateway = Gateway(self.app, self.folder, HEAD + f'[log]\npath = {path}\n[device "sim"]\ndriver = simulated\n'
+                                                        "waveforms = counter\ninterval_ms = 50\n", {})
         try:
-            eventually(lambda: gateway.ask("/status")["recorders"][0]["samples"] > 30, "a recording")
-            self.tell(None if gateway.stop()[0] == 0 else "the recording gateway did not stop cleanly")
+            eventually(lambda: gateway.ask("/status")["log"]["samples"] > 30, "a log")
+            self.tell(None if gateway.stop()[0] == 0 else "the gateway that logs did not stop cleanly")
         finally:
             gateway.close()
         return path

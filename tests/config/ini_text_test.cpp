@@ -18,7 +18,7 @@ std::string endpoint_of(const std::string& lines) {
 
 TEST_CASE("an empty text gives the defaults", "[config][ini]") {
     const auto* const text = GENERATE("", "\n", "# only a comment", "; another\n\n  # indented\n", "\xef\xbb\xbf");
-    CHECK(parse(text).queue_size == 1024);
+    CHECK(parse(text).queue_size == 0);
     CHECK(parse(text).devices.empty());
 }
 
@@ -91,6 +91,17 @@ TEST_CASE("the length limit applies to joined lines", "[config][ini]") {
         text += std::string(1000, 'x') + "\\\n";
     }
     CHECK(has(problem_of(text + "1"), "t.ini:1: line too long: 50"));
+}
+
+TEST_CASE("each line that is not UTF-8 is refused with its number, even in comments and continued lines",
+          "[config][ini]") {
+    CHECK(problem_of("queue_size = 1\n[device \"b\xE4r\"]\ninterval_ms = 5\n") ==
+          "t.ini:2: byte 0xe4 is not UTF-8; must be UTF-8 text");
+    CHECK(problem_of("# \xC3\xA4\nlog_level = \xC3\xA4 \xED\xA0\x80\n") ==
+          "t.ini:2: byte 0xed is not UTF-8; must be UTF-8 text");
+    CHECK(problem_of("# \xE4\nqueue_size = 1\n") == "t.ini:1: byte 0xe4 is not UTF-8; must be UTF-8 text");
+    CHECK(problem_of("[tags]\nsite = a \\\n  b \\\n  M\xFCn\n") ==
+          "t.ini:4: byte 0xfc is not UTF-8; must be UTF-8 text");
 }
 
 TEST_CASE("a text with a zero byte is refused with the line number", "[config][ini]") {

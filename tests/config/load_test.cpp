@@ -92,7 +92,7 @@ TEST_CASE("the log levels are those of the settings table", "[config][load]") {
 TEST_CASE("the shipped settings load and match the documentation", "[config][load]") {
     const Settings settings = load_file(TELEGATE_SOURCE_DIR "/config/gateway.ini");
     CHECK(settings.sampling_interval_ms == 100);
-    CHECK(settings.queue_size == 1024);
+    CHECK(settings.queue_size == 0);
     CHECK(settings.queue_policy == "drop_oldest");
     CHECK(settings.log_level == "info");
     CHECK(settings.rest_host == "127.0.0.1");

@@ -87,7 +87,7 @@ TEST_CASE("a real number can be optional", "[config][rules]") {
 
 TEST_CASE("a list of texts keeps the order of its elements", "[config][rules]") {
     DeviceSettings device;
-    const SettingRow row = text_list_row({.allowed = "a name", .count_max = 3});
+    const SettingRow row = text_list_row({.holds = Holds::plain, .allowed = "a name", .count_max = 3});
     CHECK(is_list(row));
     CHECK(type_text(row) == "list of texts");
     REQUIRE_FALSE(assign(row, &device, "time , \"b c\",#1"));
@@ -98,8 +98,12 @@ TEST_CASE("a list of texts keeps the order of its elements", "[config][rules]") 
 }
 
 TEST_CASE("an invalid list of texts is refused and stores nothing", "[config][rules]") {
-    const SettingRow row = text_list_row(
-        {.allowed = "1 to 4 of a b", .characters = "ab", .bytes_max = 4, .count_max = 2, .may_be_empty = false});
+    const SettingRow row = text_list_row({.holds = Holds::plain,
+                                          .allowed = "1 to 4 of a b",
+                                          .characters = "ab",
+                                          .bytes_max = 4,
+                                          .count_max = 2,
+                                          .may_be_empty = false});
     const std::string allowed = "; must be one or more and at most 2 texts separated by commas, each 1 to 4 of a b";
     const auto [text, fault] = GENERATE(table<std::string, std::string>({{"", "invalid value: \"\""},
                                                                          {"a,", "invalid value: \"\""},
@@ -118,12 +122,15 @@ TEST_CASE("an invalid list of texts is refused and stores nothing", "[config][ru
 TEST_CASE("an element of a list of texts must be valid in every source and file", "[config][rules]") {
     const auto* const text = GENERATE("a\\", "a\\,b", "a\x01", "\x7f");
     DeviceSettings device;
-    CHECK(assign(text_list_row({.allowed = "a text", .count_max = 9}), &device, text).has_value());
+    CHECK(
+        assign(text_list_row({.holds = Holds::plain, .allowed = "a text", .count_max = 9}), &device, text).has_value());
 }
 
 TEST_CASE("a list of texts may contain duplicates if its rule allows them", "[config][rules]") {
     DeviceSettings device;
-    REQUIRE_FALSE(assign(text_list_row({.allowed = "a text", .count_max = 9, .may_repeat = true}), &device, "-,a,-"));
+    REQUIRE_FALSE(
+        assign(text_list_row({.holds = Holds::plain, .allowed = "a text", .count_max = 9, .may_repeat = true}), &device,
+               "-,a,-"));
     CHECK(part_of<Texts>(device.driver_settings) == Texts{"-", "a", "-"});
 }
 

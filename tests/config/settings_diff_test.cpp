@@ -36,7 +36,7 @@ TEST_CASE("equal settings have no differences, regardless of the order of sectio
 
 TEST_CASE("a changed value is reported with both values", "[config][diff]") {
     CHECK(change_texts("queue_size = 5\n[queue]\npolicy = block\n", "log_level = debug\n") ==
-          Texts{"gateway.queue_size 5 -> 1024 changed live", "gateway.log_level info -> debug changed live",
+          Texts{"gateway.queue_size 5 -> auto changed live", "gateway.log_level info -> debug changed live",
                 "queue.policy block -> drop_oldest changed live"});
     CHECK(change_texts(boiler_and_pump,
                        "[device \"boiler\"]\ndriver = simulated\ninterval_ms = 50\nwaveforms = sine, ramp\n"

@@ -100,12 +100,21 @@ TEST_CASE("a list of texts has a maximum number of elements", "[config][table]")
     });
 }
 
-TEST_CASE("settings that REST can change do not open paths or run programs", "[config][table]") {
-    // Rules bound numbers and choices. Each free text needs a reason why it is harmless.
+TEST_CASE("destinations, paths, programs and secrets cannot be changed over REST", "[config][table]") {
+    for_each_row([](const SettingRow& row) { CHECK((row.applies != Applies::live || !holds_of(row).is_for_files())); });
+    for (const std::string_view key : {"url", "subject", "tls_server_name"}) {
+        CHECK(holds_of(*find_setting("uplink", key)).kind() == Holds::destination);
+    }
+    CHECK(holds_of(*find_setting("device", "endpoint", "modbus")).kind() == Holds::destination);
+    CHECK(holds_of(*find_setting("device", "environment", "exec")).kind() == Holds::secret);
+}
+
+TEST_CASE("a text that REST can change has a reason why it is harmless", "[config][table]") {
+    // Rules bound numbers and choices, but not texts.
     using Reasons = std::map<std::string, std::string_view>;
     const Reasons harmless{
-        {"publish..endpoint", "ipc://PATH can only be set in files"},
-        {"services..endpoint", "ipc://PATH can only be set in files"},
+        {"publish..endpoint", "over REST, only loopback addresses without CURVE"},
+        {"services..endpoint", "over REST, only loopback addresses without CURVE"},
         {"channel..unit", "published as it is"},
         {"channel..texts", "published as they are"},
         {"channel.http.source", "looked up in a response"},
@@ -115,26 +124,20 @@ TEST_CASE("settings that REST can change do not open paths or run programs", "[c
         {"device.exec.name_member", "a name"},
         {"device.host.processes", "names that are compared"},
         {"device.host.filesystems", "measured, not opened"},
-        {"device.modbus.endpoint", "rtu://PATH can only be set in files"},
         {"device.replay.source", "a name that is compared"},
         {"device.serial.columns", "names"},
         {"device.serial.pattern", "an RE2 expression, evaluated in linear time"},
         {"device.serial.frame_start", "bytes that are compared"},
-        {"device.udp.multicast_group", "an address"},
+        {"device.udp.multicast_group", "can only be set in files, because others can send to it"},
         {"device.udp.time_member", "a name"},
         {"device.udp.name_member", "a name"},
-        {"uplink..url", "an address"},
-        {"uplink..subject", "a name"},
         {"uplink..topics", "names that are compared"},
-        {"uplink..tls_server_name", "a name that is compared"},
     };
     Reasons unused = harmless;
     for_each_row([&](const SettingRow& row) {
         const bool is_text =
             std::holds_alternative<TextRule>(row.rule) || std::holds_alternative<TextListRule>(row.rule);
-        if (row.key.starts_with("record")) {  // REST must not shrink a recording
-            CHECK(row.applies == Applies::file);
-        } else if (is_text && row.applies == Applies::live) {
+        if (is_text && row.applies == Applies::live) {
             const std::string name =
                 std::string(row.section) + '.' + std::string(row.driver) + '.' + std::string(row.key);
             CAPTURE(name);
@@ -149,7 +152,7 @@ TEST_CASE("an endpoint that names a path cannot be changed over REST", "[config]
     const SettingRow& publish = *find_setting("publish", "endpoint");
     CHECK(applies_to(publish, "tcp://127.0.0.1:5556") == Applies::live);
     CHECK(applies_to(publish, "ipc:///run/x") == Applies::file);
-    CHECK(applies_to(*find_setting("device", "endpoint", "modbus"), "rtu:///dev/ttyS0") == Applies::file);
+    CHECK(applies_to(*find_setting("device", "endpoint", "modbus"), "tcp://plc") == Applies::file);
 }
 
 TEST_CASE("settings exclude only settings of their own section", "[config][table]") {
@@ -219,7 +222,7 @@ TEST_CASE("every row refuses an invalid text and stores nothing", "[config][tabl
 }
 
 TEST_CASE("defaults come from the settings structs", "[config][table]") {
-    CHECK(default_text(*find_setting("gateway", "queue_size")) == "1024");
+    CHECK(default_text(*find_setting("gateway", "queue_size")) == "auto");
     CHECK(default_text(*find_setting("rest", "listen")) == "127.0.0.1:8080");
     CHECK(default_text(*find_setting("device", "interval_ms")) == "sampling_interval_ms");
     CHECK(default_text(*find_setting("device", "waveforms", "simulated")) ==
@@ -262,7 +265,7 @@ TEST_CASE("a text must be valid in every source and file", "[config][table]") {
 
 TEST_CASE("a text may be empty if its rule allows it", "[config][table]") {
     SettingRow row = *find_setting("device", "proc_root", "host");
-    row.rule = TextRule{.prefixes = {}, .allowed = "a path, or empty", .may_be_empty = true};
+    row.rule = TextRule{.holds = Holds::path, .prefixes = {}, .allowed = "a path, or empty", .may_be_empty = true};
     const RowSection section(row);
     CHECK(assign(row, section.owner, "") == std::nullopt);
     CHECK(value_text(row, section.owner).empty());

@@ -32,8 +32,12 @@ TEST_CASE("a legacy key given in both places is a duplicate", "[config]") {
           "t.ini:4: queue_size: duplicate (first defined on line 2)");
 }
 
-TEST_CASE("queue_size 0 means the default", "[config]") {
-    CHECK(parse("queue_size = 0").queue_size == 1024);
+TEST_CASE("queue_size is auto by default, which 0 also means", "[config]") {
+    CHECK(parse("").queue_size == 0);
+    CHECK(parse("queue_size = auto").queue_size == 0);
+    CHECK(parse("queue_size = 0").queue_size == 0);
+    CHECK(parse("queue_size = 5\n").queue_size == 5);
+    CHECK(has(problem_of("queue_size = automatic"), "1 to 1048576 (samples), or auto"));
 }
 
 TEST_CASE("whole numbers are only accepted within their range", "[config]") {
@@ -56,8 +60,7 @@ TEST_CASE("a whole number without a unit consists of digits only", "[config]") {
     CAPTURE(text);
     CHECK(problem_of(std::string("queue_size = ") + text) ==
           "t.ini:1: queue_size: not a whole number: \"" + std::string(text) +
-              "\"; must be a whole number without a unit, 1 to 1048576 (samples), or 0 for the "
-              "default 1024");
+              "\"; must be a whole number without a unit, 1 to 1048576 (samples), or auto");
 }
 
 TEST_CASE("a time may have a unit", "[config][units]") {
@@ -91,7 +94,9 @@ TEST_CASE("a time that the setting cannot store exactly is refused", "[config][u
                                                   {"-5", "out of range"},
                                                   {"99999999999999999999d", "out of range"},
                                                   {"9000000000000000d", "out of range"},
-                                                  {"200000000000000m 200000000000000m", "out of range"},
+                                                  {"200000000000000m 200000000000000d", "out of range"},
+                                                  {"1ms1ms", "repeated unit \"ms\""},
+                                                  {"1m 5s 1min", "repeated unit \"min\""},
                                                   {"-5s", "not a whole number"},
                                                   {"1m30", "not a whole number"},
                                                   {"1s,", "not a whole number"},

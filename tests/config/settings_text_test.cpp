@@ -80,7 +80,7 @@ TEST_CASE("the effective settings show each value with its source", "[config][pr
         collapsed += word + " ";
     }
     CHECK(has(collapsed, "queue.policy = block env TELEGATE_QUEUE_POLICY "));
-    CHECK(has(collapsed, "gateway.queue_size = 1024 default "));
+    CHECK(has(collapsed, "gateway.queue_size = auto default "));
     CHECK(has(collapsed, "sampling.cpu_affinity = 1, 2 --set "));
     CHECK(has(collapsed, "device.d.interval_ms = (sampling_interval_ms) default "));
     CHECK_FALSE(has(collapsed, "waveforms"));

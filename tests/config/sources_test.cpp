@@ -53,7 +53,11 @@ TEST_CASE("only visible files that end in .ini are drop-ins", "[config][sources]
     files.write("more/.a.ini", "nonsense");
     files.write("conf.d/a.ini", "nonsense");
     files.write("more/a.ini", "queue_size = 3");
-    CHECK(load_settings(sources).settings.queue_size == 3);
+    files.write("more/b.conf", "nonsense");
+    const LoadedSettings loaded = load_settings(sources);
+    CHECK(loaded.settings.queue_size == 3);
+    CHECK(loaded.warnings ==
+          std::vector<std::string>{files.path("more/a.conf") + " and 1 more: ignored: the name must end in .ini"});
 }
 
 TEST_CASE("control bytes in the name of a drop-in are escaped", "[config][sources]") {
@@ -137,7 +141,7 @@ TEST_CASE("the problems of all sources are reported at once, in the order of the
     sources.assignments = {"queue.policy=wait", "nonsense"};
     CHECK(files.problems(sources) ==
           "m.ini:2: queue_size: not a whole number: \"x\"; must be a whole number without a unit, 1 to 1048576 "
-          "(samples), or 0 for the default 1024\n"
+          "(samples), or auto\n"
           "m.ini:3: not a setting: \"nonsense\"; must be key = value\n"
           "conf.d/a.ini:1: log_level: unknown value: \"loud\"; must be one of trace, debug, info, warn, error, off\n"
           "conf.d/a.ini:2: not a section header: \"[queue\"; must be [section] or [section \"NAME\"]\n"
@@ -165,7 +169,7 @@ TEST_CASE("only the unreadable files are reported if there are any", "[config][s
 TEST_CASE("a file without a conf.d directory next to it is loaded alone", "[config][sources]") {
     const ScratchFiles files;
     CHECK(files.problems({.file = files.write("a.ini", "queue_size = 3")}).empty());
-    CHECK(load_settings(SettingsSources{}).settings.queue_size == 1'024);
+    CHECK(load_settings(SettingsSources{}).settings.queue_size == 0);
 }
 
 TEST_CASE("too many drop-ins are refused", "[config][sources]") {

@@ -113,7 +113,7 @@ struct CrossingHarness {
     SystemClock clock;
     ChannelTable channels;
     Ledger ledger{devices_max, channels};
-    Waker waker;
+    QueueWaker waker;
     BoundedQueue<TelemetrySample> queue{1'000, OverflowPolicy::drop_oldest};
     Sampler sampler{clock, channels, {queue, ledger, waker}};
     SamplingThreads threads{sampler, clock};

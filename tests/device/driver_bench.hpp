@@ -38,6 +38,7 @@ class DriverBench {
     [[nodiscard]] Driver& driver() { return *driver_; }
     [[nodiscard]] SampleBatch& batch() { return batch_; }
     [[nodiscard]] const ChannelTable& channels() const { return channels_; }
+    [[nodiscard]] ChannelTable& channels() { return channels_; }
     [[nodiscard]] const std::vector<TelemetrySample>& samples() const { return samples_; }
     [[nodiscard]] const std::string& name_of(const TelemetrySample& sample) const {
         return channels_.at(sample.channel).channel;

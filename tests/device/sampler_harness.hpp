@@ -44,7 +44,7 @@ struct SamplerHarness {
     ChannelTable channels;
     BoundedQueue<TelemetrySample> queue;
     Ledger ledger{devices_max, channels};
-    Waker waker;
+    QueueWaker waker;
     Sampler sampler{clock, channels, {queue, ledger, waker}};
 };
 

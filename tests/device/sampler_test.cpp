@@ -233,31 +233,28 @@ TEST_CASE("a tick costs no allocation once the channels are known", "[device][sa
     CHECK(h.sampler.status(DeviceId{0}).reads_failed > 50);
 }
 
-TEST_CASE(
-    "a consumer in low-power mode is woken once a second, or when an eighth of the queue is "
-    "full",
-    "[device][sampler]") {
-    const bool is_full = GENERATE(false, true);
-    SamplerHarness h(is_full ? 8 * 20 : 8 * 1'000);
+TEST_CASE("a consumer in low-power mode is woken immediately only when an eighth of the queue is full, or 1024 samples",
+          "[device][sampler]") {
+    const auto [capacity, samples_few] = GENERATE(table<std::size_t, std::size_t>({{160, 20}, {100'000, 1'024}}));
+    SamplerHarness h(capacity);
     Script script;
     h.add(script, device_options("boiler", 10ms));
-    const auto wake_ups_of = [&h](int steps) {
-        const auto before = h.waker.signaled();
-        for (int step = 0; step < steps; ++step) {
-            h.step_after(10ms);
-            h.waker.clear();
-        }
-        return h.waker.signaled() - before;
-    };
-    CHECK(wake_ups_of(10) == 10);
+    h.step();
+    CHECK(h.waker.signaled() == 1);
+    h.waker.clear();
+    h.waker.begin_low_power(1h);
+    while (h.queue.size() + 1 < samples_few) {
+        h.step_after(10ms);
+    }
+    CHECK(h.waker.signaled() == 1);
+    CHECK(h.waker.timers() == 1);
+    h.step_after(10ms);
+    CHECK(h.waker.signaled() == 2);
     h.drain();
-    h.waker.begin_low_power();
-    const std::size_t samples = h.queue.size();
-    CHECK(wake_ups_of(is_full ? 19 : 99) == 0);
-    CHECK(h.queue.size() > samples);
-    CHECK(wake_ups_of(1) == 1);
-    h.drain();
-    CHECK(wake_ups_of(1) == 0);
+    h.waker.clear();
+    h.step_after(10ms);
+    CHECK(h.waker.signaled() == 2);
     h.waker.end_low_power();
-    CHECK(wake_ups_of(10) == 10);
+    h.step_after(10ms);
+    CHECK(h.waker.signaled() == 3);
 }

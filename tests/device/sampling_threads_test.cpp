@@ -38,7 +38,7 @@ struct ThreadHarness {
     SystemClock clock;
     ChannelTable channels;
     Ledger ledger{2, channels};
-    Waker waker;
+    QueueWaker waker;
     BoundedQueue<TelemetrySample> queue;
     Sampler sampler{clock, channels, {queue, ledger, waker}};
     SamplingThreads thread{sampler, clock};

@@ -141,7 +141,7 @@ struct ThreadsHarness {
     SystemClock clock;
     ChannelTable channels;
     Ledger ledger{4, channels};
-    Waker waker;
+    QueueWaker waker;
     BoundedQueue<TelemetrySample> queue{1'000'000, OverflowPolicy::drop_oldest};
     Sampler sampler{clock, channels, {queue, ledger, waker}};
     SamplingThreads threads{sampler, clock};

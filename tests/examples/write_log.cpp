@@ -198,12 +198,14 @@ class Log {
         }
         std::erase_if(expected_, [&](const Expected& each) { return each.position == block.position; });
     }
-    /// Damages the header of a segment, and no longer expects its samples.
+    /// Damages all of a segment, and no longer expects its samples.
     void damage_segment(const std::string& segment) {
         const auto reader = SegmentReader::open(disk_, path_of(segment));
         const Position first = reader->head().first_position;
         const Position end = reader->index().end_position;
-        disk_.content(path_of(segment)).at(16) ^= std::byte{1};
+        for (std::byte& each : disk_.content(path_of(segment))) {
+            each ^= std::byte{0x55};
+        }
         std::erase_if(expected_, [&](const Expected& each) { return each.position >= first && each.position < end; });
     }
 

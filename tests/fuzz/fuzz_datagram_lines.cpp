@@ -33,7 +33,7 @@ bool is_within(std::string_view part, std::string_view whole) {
     return part.data() >= whole.data() && part.data() + part.size() <= whole.data() + whole.size();
 }
 
-/// Every accepted metric has a name and only finite numbers.
+/// Every accepted metric has a name, and only numbers that are finite or bad.
 void read_statsd(std::string_view text) {
     static StatsdLine line;
     if (!read_statsd_line(text, line)) {
@@ -50,7 +50,16 @@ void read_statsd(std::string_view text) {
     require(!values.empty());
     while (!values.empty()) {
         const auto value = next_statsd_value(values);
-        require(value && std::isfinite(value->number));
+        require(value && (std::isfinite(value->number) || value->quality == Quality::bad));
+    }
+}
+
+/// The lines of a datagram are parts of it, in order, and together with the line ends they are all of it.
+void read_influx_lines(std::string_view text) {
+    for (std::string_view rest = text; !rest.empty();) {
+        const std::size_t before = rest.size();
+        const std::string_view line = take_influx_line(rest);
+        require(is_within(line, text) && rest.size() < before && before - rest.size() <= line.size() + 2);
     }
 }
 
@@ -83,8 +92,8 @@ void read_influx(std::string_view text) {
         require(field && !field->key.empty());
         if (const auto* const string = std::get_if<InfluxText>(&field->value)) {
             require(characters(string->raw, next_influx_text_character) <= string->raw.size());
-        } else if (const auto* const real = std::get_if<double>(&field->value)) {
-            require(std::isfinite(*real));
+        } else if (const auto* const number = std::get_if<TextNumber>(&field->value)) {
+            require(std::isfinite(number->as_real()) || number->real_quality() == Quality::bad);
         }
     }
 }
@@ -138,7 +147,7 @@ void take(std::string_view line, Intake intake) {
     intake.finish(batch);
     batch.flush();
     require(is_taken || samples == 0);
-    require(sink.size() <= metrics_max && batch.channels() <= metrics_max);
+    require(sink.size() <= metrics_max && batch.channels() <= 2 * metrics_max);
     (void)batch.retire();
 }
 
@@ -148,6 +157,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const void* const bytes = data;
     std::string_view rest(static_cast<const char*>(bytes), size);
     (void)parse_iso_time(rest);
+    read_influx_lines(rest);
     while (!rest.empty()) {
         const std::size_t end = std::min(rest.find('\n'), rest.size());
         const std::string line(rest.substr(0, end));  // its own memory, so that a sanitizer detects overruns

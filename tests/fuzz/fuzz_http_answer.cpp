@@ -52,7 +52,7 @@ void read_answer(std::string_view body, HttpFormat format, bool has_sources, boo
     require(has_values || !first.empty() || format == HttpFormat::json);
     require(reader.read(body, is_openmetrics, batch) == first && reader.has_values() == has_values);
     batch.flush();
-    require(batch.channels() <= channels_max + 1);
+    require(batch.channels() <= 2 * channels_max + 1);
     (void)batch.retire();
 }
 

@@ -49,6 +49,9 @@ std::string text_of(const LineField& field) {
             } else if constexpr (std::is_same_v<Value, double>) {
                 require(std::isfinite(value));
                 text += std::to_string(value);
+            } else if constexpr (std::is_same_v<Value, RoundedNumber>) {
+                require(std::isfinite(value.real));
+                text += std::to_string(value.real);
             } else if constexpr (!std::is_same_v<Value, std::monostate>) {
                 text += std::to_string(value);
             }

@@ -91,9 +91,19 @@ void check_channels(BlockDecoder& decoder, const BlockHead& head, Bytes payload,
 /// Checks that decoded samples encode to a block that decodes to the same samples.
 void check_encoding(BlockDecoder& decoder, const BlockHead& head, std::span<const TelemetrySample> samples) {
     BlockEncoder encoder;
+    auto next_skip = head.skips.begin();
+    const auto skip = [&] {
+        for (; next_skip != head.skips.end() && next_skip->before_sample == encoder.samples(); ++next_skip) {
+            encoder.skip(next_skip->samples);
+        }
+    };
     for_entries(
         samples, head.gaps, [&](const BlockGap& gap) { encoder.add(gap.gap); },
-        [&](const TelemetrySample& sample) { encoder.add(sample); });
+        [&](const TelemetrySample& sample) {
+            skip();
+            encoder.add(sample);
+        });
+    skip();
     BlockHead described;
     ByteBuffer head_bytes;
     ByteBuffer payload;
@@ -101,7 +111,8 @@ void check_encoding(BlockDecoder& decoder, const BlockHead& head, std::span<cons
     BlockHead again;
     std::vector<TelemetrySample> decoded;
     TELEGATE_ASSERT(BlockDecoder::read_head(head_bytes, again));
-    TELEGATE_ASSERT(again.payload_bytes() == payload.size() && again.published_before == head.published_before);
+    TELEGATE_ASSERT(again.payload_bytes() == payload.size() && again.published_before == head.published_before &&
+                    again.published_after() == head.published_after());
     TELEGATE_ASSERT(std::equal(again.channels.begin(), again.channels.end(), head.channels.begin(), head.channels.end(),
                                [](const BlockChannel& a, const BlockChannel& b) {
                                    return a.channel == b.channel && a.samples == b.samples &&

@@ -93,7 +93,7 @@ class Witness {
     void take(const LogBatch& batch) {
         TELEGATE_ASSERT(batch.position >= position_ && batch.end_position >= batch.position);
         position_ = batch.end_position;
-        if (batch.epoch_ms != epoch_ms_ || !is_across_batches_) {
+        if (batch.epoch_ms != epoch_ms_ || batch.restarts_seqs || !is_across_batches_) {
             epoch_ms_ = batch.epoch_ms;
             last_seqs_.clear();
         }
@@ -263,7 +263,8 @@ void recover(MemoryFiles& files) {
     while (reader.next(batch)) {
         witness.take(batch);
         is_ended = batch.epoch_ms == epoch_ms && batch.ends_epoch;
-        found = batch.epoch_ms == epoch_ms ? found + batch.samples.size() : 0;
+        found = batch.epoch_ms == epoch_ms && !batch.restarts_seqs ? found : 0;
+        found += batch.epoch_ms == epoch_ms ? batch.samples.size() : 0;
     }
     TELEGATE_ASSERT(found == samples && is_ended);
 }

@@ -1,5 +1,5 @@
 // Needs: gateway/src/state/previous_runs_state.cpp gateway/src/base/json_excerpt.cpp gateway/src/base/strict_json.cpp
-// Needs: nlohmann_json::nlohmann_json
+// Needs: telegate_store nlohmann_json::nlohmann_json
 
 #include "state/previous_runs_state.hpp"
 

@@ -1,14 +1,14 @@
 // Needs: tools/gateway_tail/json_scan.cpp tools/gateway_tail/live_reader.cpp tools/gateway_tail/parse_any.cpp
-// Needs: tools/gateway_tail/*_payload.cpp tools/gateway_tail/request_pages.cpp
-// Needs: tools/gateway_tail/request_schedule.cpp tools/gateway_tail/sample_text.cpp tools/gateway_tail/seq_line.cpp
-// Needs: tools/gateway_tail/service_messages.cpp tools/gateway_tail/splice.cpp tools/gateway_tail/time_words.cpp
-// Needs: tools/gateway_tail/topic_lines.cpp gateway/src/encode/*_notices.cpp gateway/src/encode/notice_encoder.cpp
+// Needs: tools/gateway_tail/*_payload.cpp tools/gateway_tail/requests.cpp tools/gateway_tail/sample_text.cpp
+// Needs: tools/gateway_tail/seq_line.cpp tools/gateway_tail/service_messages.cpp tools/gateway_tail/splice.cpp
+// Needs: tools/gateway_tail/time_words.cpp gateway/src/encode/*_notices.cpp gateway/src/encode/notice_encoder.cpp
 // Needs: gateway/src/encode/time_text.cpp gateway/src/base/parse_time.cpp
+// Needs: gateway/src/base/json_excerpt.cpp gateway/src/base/json_object.cpp
 // Needs: nlohmann_json::nlohmann_json
 
 #include "gateway_tail/live_reader.hpp"
 #include "gateway_tail/parse_any.hpp"
-#include "gateway_tail/topic_lines.hpp"
+#include "gateway_tail/splice.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -80,7 +80,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     Splice splice({}, witness);
     const Time now = Time() + std::chrono::hours(1);
     splice.live_up(now);
-    splice.services_up(now);
+    splice.services_up();
     if (data[0] < 3) {
         constexpr std::string_view topics[] = {"host/cpu.user", "host/cpu.user$gap", "host/cpu.user$beat"};
         LiveReader reader(splice);

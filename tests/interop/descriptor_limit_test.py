@@ -40,6 +40,10 @@ class DescriptorLimitTest(DeviceTest):
         finally:
             dealer.close(0)
 
+    def test_a_limit_that_leaves_none_for_clients_is_an_error_at_start(self):
+        with self.assertRaisesRegex(AssertionError, "the limit of 24 open files is too low: "):
+            self.start_with(24)
+
     def test_descriptors_are_reserved_for_each_endpoint(self):
         for descriptors in (40, 64, 100):
             with self.subTest(descriptors=descriptors):

@@ -1,21 +1,18 @@
-"""Three devices flood the gateway; other devices with the shipped settings lose nothing. Run by ctest."""
+"""Three devices flood the gateway, which has ten more threads; other devices lose nothing. Run by ctest."""
 
 import json
 import os
-import pathlib
 import pty
-import re
 import socket
 import sys
 import tty
 
 from device_peers import OWN_ADDRESS, DeviceTest, main
 
-SHIPPED = pathlib.Path(os.environ["TELEGATE_SOURCE_DIR"], "config/gateway.ini").read_text()
-QUEUE_SIZE = re.search(r"^queue_size = .*$", SHIPPED, re.M).group()
 PORT = 8126
+# A size at which the floods overflow the queue, and with equal shares of which `host` would lose samples.
 SETTINGS = f"""[gateway]
-{QUEUE_SIZE}
+queue_size = 2048
 [device "host"]
 driver = host
 interval_ms = 1000
@@ -24,6 +21,11 @@ driver = clock
 interval_ms = 1000
 [device "simulated"]
 driver = simulated
+[device "threaded%d"]
+driver = exec
+instances = 1..10
+command = /bin/echo a=1
+interval_ms = 1000
 [device "exec"]
 driver = exec
 mode = continuous

@@ -1,5 +1,6 @@
 #include "support/catch.hpp"
 #include "support/gateway_fixture.hpp"
+#include "support/rounds.hpp"
 
 #include <zmq.h>
 #include <nlohmann/json.hpp>
@@ -110,7 +111,7 @@ TEST_CASE("a stalled libzmq subscriber is notified exactly of the samples that i
     StallingSubscriber subscriber(g.endpoint(), "sim/");
     REQUIRE(g.wait_for([](const StatusSnapshot& status) { return lost(status, LossReason::slow) > 2'000; }));
     InOrder reader;
-    for (int i = 0; i < 30'000; ++i) {  // a few while publishing continues
+    for (int i = 0; i < rounds(30'000); ++i) {  // a few while publishing continues
         if (const auto message = subscriber.receive(1'000)) {
             reader.take(message->first, message->second);
         }
@@ -166,11 +167,12 @@ TEST_CASE("a blocking subscriber blocks publishing, but not the gateway, and los
                status.ledger.front().dropped[static_cast<std::size_t>(DropReason::queue_overflow)] > 0;
     }));
     CHECK(g.gateway->health().checks.at(2).good);  // the pump is not considered hung
+    constexpr std::uint64_t wanted = rounds(30'000U);
     std::uint64_t got = 0;
-    while (got < 30'000 && subscriber.receive(60'000)) {
+    while (got < wanted && subscriber.receive(60'000)) {
         ++got;
     }
-    CHECK(got == 30'000);
+    CHECK(got == wanted);
     CHECK(g.status().subscribers.front().dropped == 0);
     REQUIRE(g.wait_for([](const StatusSnapshot& status) { return status.subscribers.front().blocking; }));
     CHECK(g.stop());

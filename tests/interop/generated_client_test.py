@@ -28,7 +28,8 @@ import attrs  # packages of the tool, such as httpx, which the generated client 
 TOKEN = "5p0zWb8Qy3kE1nTq"
 SETTINGS = """[gateway]
 sampling_interval_ms = 50
-record = {folder}/samples
+[log]
+path = {folder}/samples
 [services "tcp"]
 endpoint = tcp://127.0.0.1:0
 [device "simulated"]

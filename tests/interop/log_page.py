@@ -76,10 +76,12 @@ class Block:
                          for number, count, first, missing in columns(f, 4, channels)]
         self.gaps = [(number, first, first + more, REASONS[str(reason)])
                      for _, number, first, more, reason in columns(f, 5, gaps)]
-        self.is_intact = True
-        for _ in range(chunks):
-            _, stored, _ = varints(f, 3)
-            self.is_intact &= f.read(4) == page.crc32c(payload[:stored])
+        self.lost = set()  # numbers of the channels whose samples cannot be read
+        chunk_channels = [[*varints(f, 3), f.read(4)] for _ in range(chunks)]
+        ends = [first for _, _, first, _ in chunk_channels[1:]] + [channels]
+        for (_, stored, first, checksum), end in zip(chunk_channels, [channels] + ends[1:]):
+            if checksum != page.crc32c(payload[:stored]):  # chunk 0 has all channels
+                self.lost |= {number for number, _, _ in self.channels[first:end]}
             payload = payload[stored:]
 
 
@@ -144,7 +146,7 @@ class Gaps:
         for topic, last_seq in segment.channels.values():
             self.reach(topic, last_seq, "retention" if is_oldest else "damaged")
         for block in segment.blocks:
-            self.is_unreadable |= block is None or not block.is_intact
+            self.is_unreadable |= block is None or bool(block.lost)
             if block:
                 self.add_block(block, topics)
         for number, _, _, last in segment.footer.channels if segment.footer else ():
@@ -153,7 +155,7 @@ class Gaps:
     def add_block(self, block, topics):
         entries = [(first, last, topics[number], reason) for number, first, last, reason in block.gaps]
         for number, first, last in block.channels:
-            seqs = self.samples.get((self.epoch, topics[number]), []) if block.is_intact else []
+            seqs = self.samples.get((self.epoch, topics[number]), []) if number not in block.lost else []
             entries += [(seq, seq, topics[number], None) for seq in seqs if first <= seq <= last]
         for first, last, topic, reason in sorted(entries, key=lambda entry: entry[0]):  # within a channel: their order
             self.reach(topic, first - 1, "damaged" if self.is_unreadable else "unknown")

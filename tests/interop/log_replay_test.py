@@ -35,9 +35,11 @@ TOPICS = ["sim/counter", "sim/sine", "sim/square"]
 MANY = 6 * HISTORY_SAMPLES
 
 
-class LogReplay(unittest.TestCase):
+class LogReplayTest(unittest.TestCase):
+    settings = SETTINGS
+
     def setUp(self):
-        self.gateway = Gateway(SETTINGS)
+        self.gateway = Gateway(self.settings)
         self.addCleanup(self.gateway.close)
         self.connect()
 
@@ -78,6 +80,21 @@ class LogReplay(unittest.TestCase):
             holes = answer["left"]
         return samples, gone, answer
 
+    def request(self, method, path, **fields):
+        """Repeats the request while the gateway responds with 503, because it is busy."""
+        address = re.findall(r" running rest=http://(\S+)", self.gateway.log())[-1]
+
+        def response():
+            connection = http.client.HTTPConnection(address, timeout=DEADLINE_S)
+            self.addCleanup(connection.close)
+            connection.request(method, path, headers=fields)
+            found.append(connection.getresponse())
+            return found[-1].status != 503
+        found = []
+        eventually(response)
+        self.assertEqual(200, found[-1].status)
+        return found[-1]
+
     def check_complete(self, samples, epoch, at_least):
         """Each topic has all numbers from 1, once and in order."""
         by_topic = {topic: [] for topic in TOPICS}
@@ -89,6 +106,46 @@ class LogReplay(unittest.TestCase):
         self.assertGreaterEqual(len(samples), at_least)
         return {topic: len(seqs) for topic, seqs in by_topic.items()}
 
+
+class PartlyLogged(LogReplayTest):
+    settings = SETTINGS.replace("[log]\n", "[log]\ndevices = s*\n") + """[device "other"]
+driver = simulated
+interval_ms = 3
+waveforms = counter
+"""
+
+    def split(self, samples):
+        """Returns the samples of the logged device, and the numbers of the other one."""
+        return ([each for each in samples if each["device"] == "sim"],
+                [each["seq"] for each in samples if each["device"] == "other"])
+
+    def test_a_device_that_is_not_logged_is_replayed_from_the_history_alone(self):
+        self.wait_for(MANY)
+        self.request("POST", "/stop")
+        for start in ({"position": 0}, {"since": "1h"}):
+            samples, missed = self.replay(**start)
+            self.assertEqual(0, missed)
+            logged, others = self.split(samples)
+            self.check_complete(logged, self.epoch, MANY // 2)
+            self.assertEqual(list(range(others[0], others[-1] + 1)), others)
+            self.assertGreater(others[0], 1)
+        samples, gone, _ = self.holes([{"topic": "other/counter", "first_seq": 1, "last_seq": 9}])
+        lost = {"topic": "other/counter", "first_seq": 1, "last_seq": 9, "reason": "not_retained"}
+        self.assertEqual(([], [lost]), (samples, gone))
+
+    def test_a_device_that_is_not_logged_is_not_lost_with_an_earlier_run(self):
+        self.wait_for(MANY)
+        past = self.epoch
+        self.restart()
+        samples, missed = self.replay(epoch=past, position=0)
+        self.assertEqual(0, missed)
+        logged, others = self.split(samples)
+        self.check_complete(logged, past, MANY // 2)
+        self.assertEqual([], others)
+        self.assertEqual({0}, set(self.asker.ask("status")["status"]["log"]["dropped"].values()))
+
+
+class LogReplay(LogReplayTest):
     def test_a_replay_from_a_position_or_time_reaches_back_into_the_log(self):
         self.wait_for(MANY)
         for start in ({"position": 0}, {"since": "1h"}, {"since": "2020-01-01T00:00:00Z"}):
@@ -178,21 +235,6 @@ class LogReplay(unittest.TestCase):
         oldest = self.asker.ask("catalog")["oldest_time"]
         self.restart()
         self.assertEqual(oldest, self.asker.ask("catalog")["oldest_time"])
-
-    def request(self, method, path, **fields):
-        """Repeats the request while the gateway responds with 503, because it is busy."""
-        address = re.findall(r" running rest=http://(\S+)", self.gateway.log())[-1]
-
-        def response():
-            connection = http.client.HTTPConnection(address, timeout=DEADLINE_S)
-            self.addCleanup(connection.close)
-            connection.request(method, path, headers=fields)
-            found.append(connection.getresponse())
-            return found[-1].status != 503
-        found = []
-        eventually(response)
-        self.assertEqual(200, found[-1].status)
-        return found[-1]
 
     def get(self, path):
         return json.load(self.request("GET", path))

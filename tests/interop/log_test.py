@@ -90,8 +90,7 @@ class Commands(LogTest):
 
     def test_damage_is_explained_and_repaired(self):
         first = self.segments()[0]
-        with open(first, "r+b") as file:
-            file.write(b"\0" * 100)
+        first.write_bytes(b"\0" * first.stat().st_size)
         self.assertIn(f"damaged file {first.name}: ", self.run_log("verify"))
         self.assertIn(f"renamed {first.name}", self.run_log("repair"))
         self.assertTrue((self.log / (first.name + ".damaged")).exists())

@@ -1,4 +1,4 @@
-"""Records the samples of a simulated device and replays them in other gateways: the same each time, in json and record.
+"""Logs the samples of a simulated device and replays them in other gateways: the same each time, in json and record.
 
 Run by ctest with the path of the program in TELEGATE_GATEWAY_APP.
 """
@@ -9,9 +9,10 @@ from device_peers import DeviceTest, main
 
 READS = 120
 
-RECORDED = """[gateway]
-record = {folder}/all
+LOGGED = """[gateway]
 queue_size = 65536
+[log]
+path = {folder}/log
 [device "sim"]
 driver = simulated
 waveforms = sine, square, counter
@@ -24,7 +25,6 @@ stuck_time_ms = 50
 burst_probability = 0.02
 burst_samples = 5
 autostart = no
-record = {folder}/sim
 [device "clock"]
 driver = clock
 interval_ms = 50
@@ -39,7 +39,7 @@ endpoint = tcp://127.0.0.1:0
 format = record
 [device "sim"]
 driver = replay
-file = {folder}/%(file)s
+path = {folder}/%(path)s
 %(settings)s
 autostart = no
 """
@@ -56,9 +56,9 @@ class Replay(DeviceTest):
     def setUp(self):
         self.folder = self.scratch()
 
-    def record(self):
-        """Returns the samples that a subscriber received from the recorded devices, in order."""
-        gateway = self.start(RECORDED, self.folder)
+    def log(self, settings=LOGGED):
+        """Returns the samples that a subscriber received from the logged devices, in order."""
+        gateway = self.start(settings, self.folder)
         reader = self.reader(gateway)
         gateway.ask("/start", "POST")
         self.eventually(lambda: gateway.device("sim")["reads"] >= READS, "readings")
@@ -67,7 +67,7 @@ class Replay(DeviceTest):
         gateway.stop()
         self.assertEqual(0, gateway.process.returncode)
         qualities = {each["quality"] for each in reader.of("sim/sine")}
-        self.assertEqual({"good", "uncertain", "bad"}, qualities, "the recording contains all of them")
+        self.assertEqual({"good", "uncertain", "bad"}, qualities, "the log contains all of them")
         return reader
 
     def complete(self, gateway, readers):
@@ -80,9 +80,9 @@ class Replay(DeviceTest):
             sum(map(len, each.read().values())) for each in readers]))
         self.assertEqual({"queue_overflow": 0, "shutdown": 0}, gateway.status()["ledger"]["total"]["dropped"])
 
-    def play(self, file, settings, count):
+    def play(self, path, settings, count):
         """Returns the samples received in each format after `count` samples were replayed."""
-        gateway = self.start(PLAYED % {"file": file, "settings": settings}, self.folder)
+        gateway = self.start(PLAYED % {"path": path, "settings": settings}, self.folder)
         readers = [self.reader(gateway), self.reader(gateway, endpoint=1, form="record")]
         gateway.ask("/devices/sim/start", "POST")
         self.eventually(lambda: gateway.status()["ledger"]["total"]["sampled"] >= count, f"{count} samples",
@@ -98,12 +98,12 @@ class Replay(DeviceTest):
         return readers
 
     def test_one_device_is_replayed_the_same_each_time(self):
-        original = self.record()
+        original = self.log()
         sim = {topic: part for topic, part in original.read().items() if topic.startswith("sim/")}
         order = [topic for topic in original.order if topic.startswith("sim/")]
         count = len(order)
         as_it_was = "\nsource = sim\nuse_time = recorded"
-        runs = [self.play("sim", settings + as_it_was, count) for settings in (TIMED, TIMED, STEPPED)]
+        runs = [self.play("log", settings + as_it_was, count) for settings in (TIMED, TIMED, STEPPED)]
         for number, (json_reader, record_reader) in enumerate(runs):
             with self.subTest(run=number):
                 self.assertEqual(content(sim), content(json_reader.read()))
@@ -113,11 +113,11 @@ class Replay(DeviceTest):
                                  [each["time"] for each in json_reader.of("sim/counter")])
                 self.assertEqual({"Cel"}, {each["unit"] for each in json_reader.of("sim/sine")})
 
-    def test_all_devices_of_a_recording_are_replayed_with_current_times(self):
-        original = self.record()
+    def test_all_devices_of_a_log_are_replayed_with_current_times(self):
+        original = self.log()
         expected = {"sim/" + topic.replace("/", "."): part for topic, part in content(original.read()).items()}
         order = ["sim/" + topic.replace("/", ".") for topic in original.order]
-        runs = [self.play("all", TIMED, len(order)) for _ in range(2)]
+        runs = [self.play("log", TIMED, len(order)) for _ in range(2)]
         for json_reader, record_reader in runs:
             self.assertEqual(expected, content(json_reader.read()))
             self.assertEqual(expected, content(record_reader.read()))
@@ -127,19 +127,20 @@ class Replay(DeviceTest):
             self.assertNotEqual(original.of("sim/sine")[0]["epoch"], epochs.pop())
             self.assertGreater(json_reader.of("sim/sim.sine")[0]["time"], original.of("sim/sine")[-1]["time"])
 
-    def test_one_source_of_a_recording_of_all_devices(self):
-        original = self.record()
+    def test_a_log_of_one_device_has_only_its_samples(self):
+        original = self.log(LOGGED.replace("[log]\n", "[log]\ndevices = s*\n"))
         sim = {topic: part for topic, part in original.read().items() if topic.startswith("sim/")}
-        count = sum(map(len, sim.values()))
-        json_reader, record_reader = self.play("all", STEPPED + "\nsource = sim", count)
-        self.assertEqual(content(sim), content(json_reader.read()))
-        self.assertEqual(content(sim), content(record_reader.read()))
+        self.assertNotEqual(sim.keys(), original.read().keys())
+        json_reader, record_reader = self.play("log", STEPPED, sum(map(len, sim.values())))
+        expected = {"sim/" + topic.replace("/", "."): part for topic, part in content(sim).items()}
+        self.assertEqual(expected, content(json_reader.read()))
+        self.assertEqual(expected, content(record_reader.read()))
 
     def test_the_replay_restarts_after_a_reset(self):
-        original = self.record()
+        original = self.log()
         sim = content({topic: part for topic, part in original.read().items() if topic.startswith("sim/")})
         count = sum(map(len, sim.values()))
-        gateway = self.start(PLAYED % {"file": "sim", "settings": TIMED + "\nsource = sim"}, self.folder)
+        gateway = self.start(PLAYED % {"path": "log", "settings": TIMED + "\nsource = sim"}, self.folder)
         reader = self.reader(gateway)
         for total in (count, 2 * count):
             gateway.ask("/devices/sim/start", "POST")
@@ -154,11 +155,11 @@ class Replay(DeviceTest):
             self.assertEqual([each[1:] for each in first], [each[1:] for each in second])
             self.assertEqual(list(range(1, len(part) + 1)), [each[0] for each in part])
 
-    def test_a_recording_that_does_not_exist_yet(self):
-        self.record()
-        path, later = os.path.join(self.folder, "sim"), os.path.join(self.folder, "later")
+    def test_a_log_that_does_not_exist_yet(self):
+        self.log()
+        path, later = os.path.join(self.folder, "log"), os.path.join(self.folder, "later")
         settings = STEPPED + "\nsource = sim\nbreaker_wait_ms = 50\nbreaker_wait_max_ms = 100"
-        gateway = self.start(PLAYED % {"file": "later", "settings": settings}, self.folder)
+        gateway = self.start(PLAYED % {"path": "later", "settings": settings}, self.folder)
         gateway.ask("/devices/sim/start", "POST")
         device = self.state_becomes(gateway, "sim", "error")
         self.assertEqual(later + ": No such file or directory", device["last_error"])

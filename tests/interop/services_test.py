@@ -363,7 +363,7 @@ class EpochTest(unittest.TestCase):
         self.gateway.start()
         self.assertEqual(self.asker.ask("ping")["epoch"], future + 1)
         self.assertEqual(self.holes(future)["gone"][0]["last_seq"], 7)
-        self.assertIn("state file contains a future epoch", self.gateway.log())
+        self.assertIn("a previous run has a later epoch", self.gateway.log())
 
     def test_a_second_gateway_with_the_same_state_file_does_not_start(self):
         self.begin()
@@ -418,7 +418,7 @@ class EpochTest(unittest.TestCase):
 
     def test_samples_of_a_removed_device_can_still_be_requested(self):
         self.begin()
-        self.gateway.write(settings() + '[device "brief"]\ndriver = simulated\nwaveforms = counter\n')
+        self.gateway.write(settings() + '[device "brief"]\ndriver = simulated\nwaveforms = counter\ninterval_ms = 100\n')
         self.gateway.process.send_signal(signal.SIGHUP)
         self.assertTrue(eventually(lambda: self.asker.ask("snapshot", prefix="brief/")["samples"]))
         self.gateway.write(settings())

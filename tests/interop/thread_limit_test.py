@@ -55,20 +55,6 @@ class ThreadLimitTest(DeviceTest):
         self.reload(gateway, SETTINGS + EXEC.format(1) + EXEC.format(2), REFUSED.format("tg-bus-boiler-2", limit))
         self.assertEqual([each["name"] for each in gateway.status()["sampler"]["devices"]], ["simulated"])
 
-    def test_a_recording_without_a_thread_makes_the_gateway_unready(self):
-        gateway, limit = self.start_with_room_for(0)
-        path = os.path.join(self.folder, "all.tgr")
-        self.reload(gateway, f"[gateway]\nrecord = {path}\n" + SETTINGS, REFUSED.format("tg-record-all", limit))
-
-        def answer():
-            try:
-                return gateway.ask("/readyz?verbose")
-            except urllib.error.HTTPError as unready:
-                with unready:
-                    return unready.read().decode()
-        self.eventually(lambda: f"[-] recordings failed: {path} cannot be written: cannot start thread" in answer(),
-                        "the gateway is unready", answer)
-
 
 if __name__ == "__main__":
     main()

@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import ssl
 import struct
 import subprocess
@@ -392,6 +393,28 @@ class Uplink(DeviceTest):
         self.assertEqual(0, self.command(gateway, "cloud/quarantine/retry")["quarantine"]["samples"])
         self.assertEqual(0, self.command(gateway, "cloud/quarantine", "DELETE")["quarantine"]["samples"])
 
+    def test_a_server_that_falls_silent_delays_neither_rest_nor_the_end_and_cannot_be_replaced_over_rest(self):
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            gateway = self.start(SETTINGS % f"nats://127.0.0.1:{server.getsockname()[1]}", self.folder)
+            peer, _ = server.accept()
+            with peer:
+                peer.sendall(b'INFO {"headers":true,"max_payload":1000000,"tls_required":true}\r\n')
+                self.assertEqual(b"\x16", peer.recv(1))  # its part of the TLS handshake
+
+                def patch(settings, status):
+                    request = urllib.request.Request(
+                        f"{gateway.rest}/config", json.dumps({"uplink": {"cloud": settings}}).encode(), method="PATCH",
+                        headers={"Content-Type": "application/merge-patch+json"})
+                    try:
+                        self.assertEqual(status, answer_to(request, DEADLINE_S)[0])
+                    except urllib.error.HTTPError as refused:
+                        with refused:
+                            self.assertEqual(status, refused.code)
+
+                patch({"url": ["nats://127.0.0.1:1"]}, 422)
+                patch({"window": 10}, 200)
+                gateway.stop()
+
     def test_an_uplink_stays_paused_after_a_restart_until_it_is_resumed(self):
         self.start_server()
         gateway = self.start_gateway()
@@ -455,8 +478,9 @@ class Uplink(DeviceTest):
         sampled = self.stop_sampling_and_deliver(gateway)
         self.assertNotIn("error", self.server.request("STREAM.DELETE.TELEGATE", {}))
         self.server.add_stream()
-        self.eventually(lambda: self.uplink(gateway)["losses"] == 1 and self.uplink(gateway)["lag_s"] == 0 and
-                        self.uplink(gateway)["samples"]["in_flight"] == 0, "a loss", lambda: self.uplink(gateway))
+        self.eventually(lambda: self.uplink(gateway)["samples"]["acknowledged"] == 2 * sampled, "a second delivery",
+                        lambda: self.uplink(gateway))
+        self.assertIn("was replaced by another one", self.uplink(gateway)["last_error"])
         received = self.check_stream()
         self.assertEqual(sampled, sum(map(len, received.samples.values())))
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Load tests of gateway_app over time: a soak, a burst with a small queue, and a five-fold burst with cloud.ini.
 
-Usage: tests/load/load_test.py [soak burst cloud] [--seconds N]     default: all, with a soak of ten minutes
+Usage: tests/load/load_test.py [soak burst cloud] [--seconds N]     default: these three, with a soak of ten minutes
+       tests/load/load_test.py sizing [--seconds N]                 the sizing table of docs/performance.md
 
 The soak reads every 16 ms, so that ten minutes have as many readings as an hour at 10 Hz. Its memory is measured with
 the library that perf_tool footprint also uses. The baseline is taken after a tenth of the time, but not before the
@@ -34,12 +35,15 @@ SKIPPED = 77
 SOAK_INTERVAL_MS = 16  # slightly more readings in ten minutes than in an hour at 10 Hz
 SETTLED_S = 12  # after the first heartbeat, which is sent after ten seconds
 
-HEAD = """queue_size = 256
-[rest]
+SIZES = ((10, 1), (100, 1), (1_000, 1), (1_000, 10), (10_000, 1), (20_000, 1), (20_000, 5))  # channels, readings per s
+
+ENDPOINTS = """[rest]
 listen = 127.0.0.1:0
 [publish "tcp"]
 endpoint = tcp://127.0.0.1:0
 """
+HEAD = "queue_size = 256\n" + ENDPOINTS
+SIGNALS = "driver = simulated\nwaveforms = random_walk, noise, counter, square, ramp\n"
 
 
 def device(name, interval_ms, more=""):
@@ -62,7 +66,7 @@ class Counter:
 class Gateway:
     """A running gateway_app; its log goes to a file that the test reads."""
 
-    def __init__(self, app, settings, library=None):
+    def __init__(self, app, settings, library=None, subscribes=True):
         self.folder = Path(tempfile.mkdtemp(prefix="telegate-test-"))
         self.counter = Counter(self.folder)
         environment = dict(os.environ)
@@ -74,15 +78,17 @@ class Gateway:
             self.process = subprocess.Popen([app, "--config", str(config), "--log-level", "info"],
                                             stderr=log, env=environment)
         self.rest, endpoint = self.wait_for_line(r" running rest=(\S+) publish=(\S+)").groups()
-        self.peer = raw_zmtp.connect(endpoint, b"SUB", 1)
-        self.peer.send(raw_zmtp.command(b"SUBSCRIBE"))
+        self.peer = raw_zmtp.connect(endpoint, b"SUB", 1) if subscribes else None
+        if subscribes:
+            self.peer.send(raw_zmtp.command(b"SUBSCRIBE"))
         self.received = {}
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
-        self.peer.close()
+        if self.peer:
+            self.peer.close()
         if self.process.poll() is None:
             self.process.kill()
         self.process.wait()
@@ -118,6 +124,12 @@ class Gateway:
     def resident_kib(self):
         status = Path(f"/proc/{self.process.pid}/status").read_text()
         return int(re.search(r"VmRSS:\s+(\d+)", status).group(1))
+
+    def use(self):
+        """Returns the time, the CPU seconds until now, and the bytes of the log."""
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(") ")[2].split()
+        cpu = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        return time.monotonic(), cpu, self.ask("/status")["log"]["bytes"]
 
     def check_ledger(self):
         """Checks that nothing was dropped and nothing is missing."""
@@ -196,6 +208,30 @@ def cloud(app):
     return 0
 
 
+def sizing(app, seconds):
+    """Prints what a gateway with a log and without subscribers needs, for each of SIZES."""
+    print("| channels | readings per second | samples/s | CPU, % of a core | memory, MiB | log, GB per day |")
+    print("|---:|---:|---:|---:|---:|---:|")
+    for channels, rate in SIZES:
+        devices = max(1, channels // 500)
+        settings = "".join(f'[device "d{each}"]\n{SIGNALS}seed = {each}\ncopies = {channels // devices // 5}\n'
+                           f"interval_ms = {1_000 // rate}\n" for each in range(devices))
+        with tempfile.TemporaryDirectory(prefix="telegate-test-") as log:
+            head = ENDPOINTS + f"[log]\npath = {log}/log\n"
+            with Gateway(app, head + settings, subscribes=False) as gateway:
+                select.select([], [], [], SETTLED_S)  # the log names new channels first
+                begin = gateway.use()
+                select.select([], [], [], seconds)  # the time that is measured
+                end = gateway.use()
+                elapsed, cpu, stored = (after - before for before, after in zip(begin, end))
+                resident = gateway.resident_kib() / 1_024
+                gateway.check_ledger()
+                gateway.stop()
+        print(f"| {channels:,} | {rate} | {channels * rate:,} | {cpu / elapsed * 100:.1f} | {resident:.0f} "
+              f"| {stored / elapsed * 86_400 / 1e9:.2f} |", flush=True)
+    return 0
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("what", nargs="*", default=["burst", "cloud", "soak"], help="burst, cloud, soak; default: all")
@@ -207,7 +243,8 @@ def main():
     library = str(given.counter) if given.counter and Path(given.counter).is_file() else None
     tests = {"soak": lambda: soak(given.app, library, given.seconds),
              "burst": lambda: burst(given.app),
-             "cloud": lambda: cloud(given.app)}
+             "cloud": lambda: cloud(given.app),
+             "sizing": lambda: sizing(given.app, min(given.seconds, 30))}
     for what in given.what:
         if what not in tests:
             parser.error(f"unknown test {what!r}: must be one of {', '.join(tests)}")

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Waker (core/include/core/waker.hpp, core/src/queue/waker.cpp): the woken thread never sleeps while work waits for it."""
+"""Waker and QueueWaker (core/include/core/waker.hpp, queue_waker.hpp, core/src/queue): the woken thread never sleeps
+while work waits for it."""
 
 import unittest
 
@@ -55,17 +56,17 @@ def waker(items=(2, 1), loads_first=False, clear_by=exchange, clears_first=True,
 
 
 def low_power_mode(producer_fence=True, end_fence=True, ends_first=True):
-    """Sampler::tell_consumer() (device/src/sampler.cpp) with a nearly empty queue; Pump::catch_up() and Pump::on_wake()
-    (gateway/src/line/pump.cpp) after the first subscription."""
+    """Sampler::notify_consumer() (device/src/sampler.cpp) with a nearly empty queue; Pump::catch_up() and
+    Pump::take_turn() (gateway/src/line/pump.cpp) after the first subscription, before the timer is due."""
     def sampler():
         for items in (1, 2, 3):
             yield store("items", items, RELEASE)
-            if producer_fence:  # Waker::is_low_power()
+            if producer_fence:  # QueueWaker::is_low_power()
                 yield fence()
             if not (yield load("low_power", RELAXED)):
                 yield from wake()
 
-    def end_low_power():  # Waker::end_low_power()
+    def end_low_power():  # QueueWaker::end_low_power()
         yield store("low_power", False, RELAXED)
         if end_fence:
             yield fence()
@@ -82,6 +83,30 @@ def low_power_mode(producer_fence=True, end_fence=True, ends_first=True):
             taken = yield load("items", ACQUIRE)
 
     return Model({"items": 0, "pending": False, "descriptor": 0, "low_power": True}, [sampler, pump])
+
+
+def late_wake_ups(items=(2, 1), has_timer=True, reads_timer_first=True):
+    """QueueWaker::wake_later() and clear_late() in low-power mode: the timer is a descriptor that the kernel makes
+    readable after it was started."""
+    def producer(count):
+        def run():
+            for _ in range(count):
+                yield rmw("items", lambda items: items + 1, RELEASE)
+                if has_timer and not (yield exchange("is_timer_on", True)):
+                    yield write_descriptor()
+        run.__name__ = "producer"
+        return run
+
+    def pump():
+        taken = 0
+        while taken < sum(items):
+            yield wait_readable()
+            steps = [read_descriptor(), exchange("is_timer_on", False)]
+            for step in steps if reads_timer_first else reversed(steps):
+                yield step
+            taken = yield load("items", ACQUIRE)
+
+    return Model({"items": 0, "is_timer_on": False, "descriptor": 0}, [*map(producer, items), pump])
 
 
 class Waker(ModelTest):
@@ -102,6 +127,17 @@ class Waker(ModelTest):
 
     def test_a_thread_that_reads_the_descriptor_last_leaves_a_wake_up_pending_that_never_arrives(self):
         self.check_breaks(waker(reads_descriptor_first=False), "woken sleeps forever")
+
+
+class LateWakeUps(ModelTest):
+    def test_a_timer_covers_all_work_that_did_not_wake_the_consumer(self):
+        self.check_holds(late_wake_ups())
+
+    def test_work_is_left_over_without_the_timer(self):
+        self.check_breaks(late_wake_ups(has_timer=False), "pump sleeps forever")
+
+    def test_a_consumer_that_reads_the_timer_last_stops_one_that_was_started_again(self):
+        self.check_breaks(late_wake_ups(reads_timer_first=False), "pump sleeps forever")
 
 
 class LowPowerMode(ModelTest):

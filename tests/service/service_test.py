@@ -184,7 +184,7 @@ class Signals(DaemonTest):
         daemon.wait_for_line("running rest=")
         daemon.send(signal.SIGUSR2)
         daemon.wait_for_line(r"state device=simulated state=measuring .*balanced=true\n")
-        self.assertRegex(daemon.log(), r"state gateway=running uptime_s=\d+ queue_depth=\d+ queue_capacity=1024")
+        self.assertRegex(daemon.log(), r"state gateway=running uptime_s=\d+ queue_depth=\d+ queue_capacity=\d+")
         self.assertTrue(eventually(lambda: "state services endpoints=0 peers=0 requests=0 errors=0 " in daemon.log()))
         for check in ("state", "sampling", "pump", "endpoints", "devices"):
             daemon.wait_for_line(f"state check={check} good=true\n")
@@ -209,7 +209,8 @@ class Logging(DaemonTest):
             self.assertEqual(daemon.stop(), 0)
             lines = [json.loads(line) for line in daemon.log().splitlines()]
             running = next(line for line in lines if line["message"] == "running")
-            self.assertEqual((running["level"], running["devices"], running["queue"]), ("info", 1, 1024))
+            self.assertEqual((running["level"], running["devices"]), ("info", 1))
+            self.assertGreaterEqual(running["queue"], 1024)
             self.assertRegex(running["time"], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$")
 
     def test_for_the_journal_each_line_has_a_priority(self):

@@ -10,6 +10,7 @@
 #include <iterator>
 #include <limits>
 #include <random>
+#include <utility>
 
 namespace telegate::store {
 namespace {
@@ -163,6 +164,31 @@ TEST_CASE("the header of a block lists its channels, gaps and times", "[store][b
     CHECK(head.utc_min_ns == samples.front().time_utc_ns);
     CHECK(head.utc_max_ns == samples.back().time_utc_ns);
     CHECK(are_equal(decode(encoded), samples));
+}
+
+TEST_CASE("the header of a block lists what the log leaves out", "[store][block]") {
+    BlockEncoder encoder;
+    encoder.skip(3);
+    encoder.skip(4);
+    encoder.add(real_sample(1, 1));
+    encoder.add(real_sample(2, 2));
+    encoder.skip(1'000'000);
+    encoder.add(real_sample(3, 3));
+    encoder.skip(5);
+    CHECK(encoder.published() == 1'000'015);
+    BlockHead described;
+    Encoded encoded;
+    encoder.encode(100, described, encoded.head, encoded.payload);
+    encoded.head.resize(encoded.head.size() + 7);  // padding
+    BlockHead head;
+    REQUIRE(BlockDecoder::read_head(encoded.head, head));
+    CHECK(head.published_after() == 1'000'115);
+    std::vector<std::pair<std::uint32_t, std::uint64_t>> skips;
+    for (const BlockSkip& skip : head.skips) {
+        skips.emplace_back(skip.before_sample, skip.samples);
+    }
+    CHECK(skips == std::vector<std::pair<std::uint32_t, std::uint64_t>>{{0, 7}, {2, 1'000'000}, {3, 5}});
+    CHECK(decode(encoded).size() == 3);
 }
 
 TEST_CASE("a block can consist of gaps alone", "[store][block]") {

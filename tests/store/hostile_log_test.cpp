@@ -5,6 +5,10 @@
 
 #include "store/log_model.hpp"
 #include "support/catch.hpp"
+#include "support/scratch_dir.hpp"
+
+#include "core/crc32c.hpp"
+#include "core/endian.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -147,6 +151,38 @@ TEST_CASE("a footer that contradicts itself is not used", "[store][hostile]") {
     append_footer(footer, footer.end_position, log_id, content);
     CHECK(SegmentReader::open(disk, segment_path)->index().blocks.size() == 2);
     CHECK(read_all(disk).seqs == std::vector<std::uint64_t>{1, 2, 3, 4, 5});
+}
+
+TEST_CASE("a footer that claims more blocks than a segment can have takes no memory", "[store][hostile]") {
+    constexpr std::uint64_t blocks = SegmentFooter::blocks_max + 1;
+    constexpr std::size_t head_bytes = RecordHead::bytes;
+    const test::ScratchDir dir;
+    const std::string path = dir.path(segment_name(0));
+    SegmentFooter footer;
+    footer.end_position = 3 * blocks;
+    for (std::uint64_t i = 0; i < 3; ++i) {  // columns of two values and no residuals, whatever their length
+        footer.blocks.push_back({SegmentHead::bytes + 32 * i, i, 1, 0, 0, 1});
+    }
+    ByteBuffer record;
+    append_footer(footer, footer.end_position, log_id, record);
+    const std::size_t count_at = head_bytes + 3 + 1;  // after the end position and that there is no stop
+    REQUIRE(record.at(count_at) == std::byte{3});
+    const std::vector<std::byte> count{std::byte{(blocks & 0x7FU) | 0x80U}, std::byte{((blocks >> 7U) & 0x7FU) | 0x80U},
+                                       std::byte{blocks >> 14U}};
+    record.at(count_at) = count.back();
+    record.insert(record.begin() + count_at, count.begin(), count.end() - 1);
+    for (int i = 0; i < 2; ++i) {
+        REQUIRE(record.at(record.size() - FooterTail::bytes - 1) == std::byte{0});  // padding
+        record.erase(record.end() - FooterTail::bytes - 1);
+    }
+    store_little_endian(record.data(), crc32c(std::span(record).subspan(4)));
+    ByteBuffer head;
+    append_segment_head(head_at(0), head);
+    const auto file = real_file_system().open(path, FileSystem::Mode::create);
+    file->write(0, head);
+    file->write(blocks * 33, record);  // the rest of the file takes no space
+    CHECK(SegmentReader::tail(real_file_system(), path)->footer_bytes == record.size());
+    CHECK(SegmentReader::open(real_file_system(), path)->index().blocks.empty());
 }
 
 TEST_CASE("a channel that is declared twice has the first declaration", "[store][hostile]") {

@@ -5,6 +5,7 @@
 #include "store/log_model.hpp"
 #include "store/simulated_disk.hpp"
 #include "support/catch.hpp"
+#include "support/manual_clock.hpp"
 
 #include <cstddef>
 #include <memory>
@@ -18,7 +19,7 @@ inline constexpr std::size_t small_segment_bytes = 4'096;
 /// A log on a simulated disk, and what it should contain.
 struct LogFixture {
     SimulatedDisk disk{1};
-    SystemClock clock;
+    test::ManualClock clock;
     ChannelTable channels;
     LogModel model;
     std::int64_t epoch = 0;
@@ -74,6 +75,7 @@ struct LogFixture {
     }
 
     void sync() {
+        clock.advance(std::chrono::milliseconds(1));
         log->sync();
         model.note_sync(epoch);
     }

@@ -1,6 +1,7 @@
 #include "store/log_fixture.hpp"
 
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <system_error>
 
@@ -120,9 +121,66 @@ TEST_CASE("a mark of samples that are in the log, of another run or of another l
     f.mark({{0, 9}});
     SegmentHead head;
     head.epoch_ms = f.epoch;
-    PublishedMark(f.disk, "/log").write(head, {{ChannelId{0}, "device", "a", "", 99}});
+    PublishedMark mark(f.disk, "/log");
+    mark.begin();
+    mark.add({ChannelId{0}, "device", "a", "", 99});
+    mark.commit(head);
     f.start();
     CHECK(f.log->recovery().crash_samples == 0);
+}
+
+TEST_CASE("marks keep samples that wait for a disk that cannot be written", "[store][log]") {
+    LogFixture f;
+    f.limits.when_full = WhenFull::block;  // so that nothing is removed
+    f.start();
+    f.add(0, 10);
+    f.sync();
+    f.mark({{0, 10}, {1, 0}, {2, 0}});
+    f.mark({{0, 10}, {1, 0}, {2, 0}});
+    f.disk.set_capacity(f.disk.used_bytes());
+    f.add(0, 5'000);
+    f.add(1, 3);
+    CHECK_THROWS_AS(f.log->sync(), std::system_error);
+    CHECK_FALSE(f.log->is_written());
+    f.mark({{0, f.seqs[0]}, {1, f.seqs[1]}});
+    f.mark({{0, f.seqs[0] + 1}, {1, f.seqs[1]}});
+    f.start();
+    CHECK(f.gaps() ==
+          std::vector<LogGap>{{ChannelId{0}, 11, 5'011, GapReason::crash}, {ChannelId{1}, 1, 3, GapReason::crash}});
+}
+
+TEST_CASE("a failed sync does not remove samples from the marks", "[store][log]") {
+    bool has_failed = true;
+    for (std::uint64_t call = 1; has_failed; ++call) {
+        CAPTURE(call);
+        LogFixture f;
+        f.add(0, 10);
+        f.sync();
+        f.mark({{0, 10}, {1, 0}, {2, 0}});
+        f.mark({{0, 10}, {1, 0}, {2, 0}});
+        f.add(0, 5);
+        f.disk.fail_at(call, std::errc::io_error);
+        try {
+            f.log->sync();
+            has_failed = false;
+        } catch (const std::system_error&) {
+            f.disk.clear_faults();
+            f.mark({{0, 15}});
+            CHECK(PublishedMark::read(f.disk, "/log", LogId{std::byte{9}}, f.epoch).last_seqs ==
+                  LastSeqs{{"device/a", 15}});
+        }
+    }
+}
+
+TEST_CASE("a gateway that stops while its log cannot be written does not look like a crash", "[store][log]") {
+    LogFixture f;
+    f.add(0, 10);
+    f.sync();
+    f.mark({{0, 10}, {1, 0}, {2, 0}});
+    f.add(0, 5);
+    f.log->mark([](ChannelId channel) { return std::uint64_t{to_index(channel) == 0 ? 15U : 0U}; }, true);
+    f.start();
+    CHECK(f.gaps() == std::vector<LogGap>{{ChannelId{0}, 11, 15, GapReason::log_slow}});
 }
 
 TEST_CASE("a mark that is changed in any byte says nothing wrong", "[store][log]") {
@@ -134,7 +192,7 @@ TEST_CASE("a mark that is changed in any byte says nothing wrong", "[store][log]
     for (std::size_t at = 0; at < mark.size(); ++at) {
         f.disk.content("/log/mark0")[at] ^= std::byte{0x41};
         CAPTURE(at);
-        const LastSeqs last_seqs = PublishedMark::read(f.disk, "/log", LogId{std::byte{9}}, f.epoch);
+        const LastSeqs last_seqs = PublishedMark::read(f.disk, "/log", LogId{std::byte{9}}, f.epoch).last_seqs;
         CHECK((last_seqs.empty() || last_seqs == LastSeqs{{"device/a", 13}, {"device/b", 6}}));
         f.disk.content("/log/mark0") = mark;
     }
@@ -199,13 +257,35 @@ TEST_CASE("a log on a disk with space for a single segment replaces it", "[store
     for (int i = 0; i < 50; ++i) {
         f.add(0, 200);
         f.add(1, 100);
-        f.sync();
+        try {
+            f.sync();
+        } catch (const std::system_error&) {  // the next attempt replaces the segment
+            f.clock.advance(std::chrono::seconds(1));
+            f.sync();
+        }
     }
     CHECK(f.log->status().segments_removed > 2);
     CHECK(f.disk.exists("/log/reserve"));
     f.log->close();
     f.model.note_sync(f.epoch);
     CHECK(f.check() == "");
+}
+
+TEST_CASE("a log that is closed while the disk has space for a single segment replaces it", "[store][log]") {
+    LogFixture f;
+    f.segment_bytes = SampleLog::segment_bytes;
+    f.start();
+    f.add(0, 30'000);
+    f.sync();
+    f.disk.set_capacity(f.disk.used_bytes());
+    f.add(0, 25'000);
+    f.log->close();
+    f.model.note_sync(f.epoch);
+    CHECK(f.log->status().segments_removed == 1);
+    CHECK(f.log->status().dropped_full == 0);
+    CHECK(f.check() == "");
+    f.start();
+    CHECK(f.log->recovery().last_epoch_ended);
 }
 
 TEST_CASE("segments are an eighth of the space on a small disk", "[store][log]") {
@@ -302,10 +382,32 @@ TEST_CASE("an unreadable part of a segment is named, and keeps neither a reader 
     f.disk.make_unreadable(path, at, at + 8);
     CHECK(f.model.check(f.disk, "/log", {GapReason::damaged}) == "");
     f.start();
-    CHECK(f.log->recovery().renamed.size() == (at == 0 ? 1U : 0U));
+    CHECK(f.log->recovery().renamed.empty());
+    CHECK(f.log->recovery().left.size() == (at == 0 ? 1U : 0U));
     f.add(1, 5);
     f.sync();
     CHECK(f.model.check(f.disk, "/log", {GapReason::damaged}) == "");
+    f.disk.make_unreadable(path, 0, 0);
+    CHECK(f.check() == "");
+}
+
+TEST_CASE("a last segment whose header cannot be read for a while stays intact", "[store][log]") {
+    LogFixture f;
+    for (int i = 0; i < 60; ++i) {
+        f.add(0, 20);
+        f.add(1, 10);
+        f.sync();
+    }
+    const Position end = f.log->status().next;
+    const std::string path = "/log/" + list_segments(f.disk, "/log").back().name;
+    f.disk.make_unreadable(path, 0, SegmentHead::bytes);
+    f.start();
+    CHECK(f.log->recovery().renamed.empty());
+    CHECK(f.log->recovery().next > end);
+    f.add(1, 5);
+    f.sync();
+    f.disk.make_unreadable(path, 0, 0);
+    CHECK(f.check() == "");
 }
 
 TEST_CASE("an unreadable part of the last segment is not truncated", "[store][log]") {
@@ -323,6 +425,37 @@ TEST_CASE("an unreadable part of the last segment is not truncated", "[store][lo
     f.add(1, 5);
     f.sync();
     CHECK(f.check() == "");
+}
+
+TEST_CASE("a crash is named although the disk cannot read the last segment at present", "[store][log]") {
+    LogFixture f;
+    const std::uint64_t segments = GENERATE(std::uint64_t{1}, std::uint64_t{3});
+    do {
+        f.add(0, 20);
+        f.add(1, 10);
+        f.sync();
+    } while (f.log->status().segments < segments);
+    f.mark({{0, f.seqs[0] + 7}, {1, f.seqs[1] + 2}});
+    f.mark({{0, f.seqs[0] + 9}, {1, f.seqs[1] + 2}});
+    f.expected(0).last_seq = f.seqs[0] + 9;
+    f.expected(1).last_seq = f.seqs[1] + 2;
+    const std::vector<LogGap> gaps{{ChannelId{0}, f.seqs[0] + 1, f.seqs[0] + 9, GapReason::crash},
+                                   {ChannelId{1}, f.seqs[1] + 1, f.seqs[1] + 2, GapReason::crash}};
+    const std::string path = "/log/" + list_segments(f.disk, "/log").back().name;
+    const std::uint64_t bytes = f.disk.content(path).size();
+    const std::uint64_t at = GENERATE_COPY(std::uint64_t{0}, std::uint64_t{SegmentHead::bytes}, bytes - 8);
+    CAPTURE(segments, at);
+    f.disk.make_unreadable(path, at, bytes);
+    f.start();
+    CHECK(f.log->recovery().last_epoch_ms == 1);
+    CHECK_FALSE(f.log->recovery().last_epoch_ended);
+    f.add(1, 5);
+    f.sync();
+    CHECK(f.model.check(f.disk, "/log", {GapReason::damaged, GapReason::crash}) == "");
+    f.disk.make_unreadable(path, 0, 0);
+    f.start();
+    f.sync();
+    CHECK(f.gaps() == gaps);
 }
 
 TEST_CASE("a log opens whatever its files contain", "[store][log]") {
@@ -352,6 +485,60 @@ TEST_CASE("a log opens whatever its files contain", "[store][log]") {
         while (reader.next(batch)) {
         }
     }
+}
+
+TEST_CASE("a file named after one of the last positions costs no run", "[store][log]") {
+    LogFixture f;
+    f.add(0, 20);
+    f.sync();
+    SegmentHead head;
+    head.log_id = LogId{std::byte{9}};
+    head.epoch_ms = 1;
+    head.first_position = GENERATE(Position{position_max}, position_max - 5, position_max - segment_positions_max);
+    const std::string path = "/log/" + segment_name(head.first_position);
+    const bool is_empty = GENERATE(true, false);
+    CAPTURE(path, is_empty);
+    {
+        ByteBuffer bytes;
+        append_segment_head(head, bytes);
+        f.disk.open(path, FileSystem::Mode::create)->write(0, std::span(bytes).first(is_empty ? 0 : bytes.size()));
+    }
+    for (int i = 0; i < 3; ++i) {
+        f.start();
+        CHECK(parse_segment_name(segment_name(f.log->recovery().next)));
+        f.add(0, 20);
+        f.sync();
+    }
+    CHECK(f.disk.exists(path + ".damaged"));
+    CHECK(f.check() == "");
+}
+
+TEST_CASE("a footer or record with a position that no segment reaches is damaged", "[store][log]") {
+    LogFixture f;
+    f.add(0, 20);
+    f.sync();
+    SegmentHead head;
+    head.log_id = LogId{std::byte{9}};
+    head.epoch_ms = 1;
+    head.first_position = f.log->status().next;
+    const Position far = GENERATE(std::numeric_limits<Position>::max() - 9, Position{1} << 61U);
+    ByteBuffer bytes;
+    append_segment_head(head, bytes);
+    SECTION("a footer") {
+        SegmentFooter footer;
+        footer.end_position = far;
+        append_footer(footer, head.first_position, head.log_id, bytes);
+    }
+    SECTION("a record") {
+        append_channels(std::vector<SegmentChannel>{}, far, head.log_id, bytes);
+    }
+    f.disk.open("/log/" + segment_name(head.first_position), FileSystem::Mode::create)->write(0, bytes);
+    f.start();
+    CHECK(f.log->recovery().next > head.first_position);
+    CHECK(f.log->recovery().next < head.first_position + segment_positions_max);
+    f.add(0, 20);
+    f.sync();
+    CHECK(f.check() == "");
 }
 
 TEST_CASE("one channel of a time range can be read", "[store][log]") {

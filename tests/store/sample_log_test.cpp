@@ -1,6 +1,7 @@
 #include "store/log_fixture.hpp"
 
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <system_error>
 
@@ -75,6 +76,44 @@ TEST_CASE("a reader follows a log that is being written", "[store][log]") {
     CHECK(f.log->status().segments > 3);
 }
 
+TEST_CASE("a file that is not of the log does not stop a reader that follows it", "[store][log]") {
+    LogFixture f;
+    f.add(0, 10);
+    f.sync();
+    f.mark({});
+    LogReader reader(f.disk, "/log");
+    LogBatch batch;
+    while (reader.next(batch)) {
+    }
+    SegmentHead head;
+    head.first_position = f.log->status().next + GENERATE(1U, 100U, 1'000'000U);
+    head.log_id = LogId{std::byte{7}};
+    head.epoch_ms = 99;
+    head.begins_epoch = true;
+    const std::string path = "/log/" + segment_name(head.first_position);
+    if (GENERATE(false, true)) {
+        SegmentWriter(f.disk, path, head).seal();
+    } else {
+        f.disk.open(path, FileSystem::Mode::create)->write(0, std::vector<std::byte>(500, std::byte{1}));
+    }
+    if (GENERATE(false, true)) {
+        reader.seek_time(std::numeric_limits<std::int64_t>::max());
+    }
+    std::uint64_t read = f.seqs[0];
+    for (int round = 0; round < 40; ++round) {
+        f.add(0, 30);
+        f.log->write();
+        while (reader.next(batch)) {
+            CHECK(batch.gaps.empty());
+            for (const TelemetrySample& sample : batch.samples) {
+                CHECK(sample.seq == ++read);
+            }
+        }
+        REQUIRE(read == f.seqs[0]);
+    }
+    CHECK(f.log->status().segments > 3);
+}
+
 TEST_CASE("a reader starts in the middle of a block without inventing gaps", "[store][log]") {
     LogFixture f;
     f.add(0, 100);
@@ -102,6 +141,39 @@ TEST_CASE("a jump in the sequence numbers becomes a gap", "[store][log]") {
     f.add(0, 1);
     f.sync();
     CHECK(f.gaps() == std::vector<LogGap>{{ChannelId{0}, 3, 5, GapReason::unknown}});
+}
+
+TEST_CASE("samples that a log leaves out are counted, and do not become gaps", "[store][log]") {
+    LogFixture f;
+    f.add(0, 3);
+    f.log->skip(10);
+    f.add(1, 2);
+    f.log->note_published(4);  // lost
+    f.log->skip(5);
+    f.sync();
+    CHECK(f.log->status().left_out == 0);  // in the block
+    f.log->skip(6);
+    f.sync();
+    CHECK(f.log->status().left_out == 6);
+    CHECK(f.log->status().published == 30);
+    CHECK(f.log->status().samples == 5);
+    f.add(0, 2);
+    f.sync();
+    CHECK(f.check() == "");
+    CHECK(f.gaps().empty());
+    for (const Position start : {0U, 5U}) {  // at the start, and in the middle of the first block
+        LogReader reader(f.disk, "/log");
+        reader.seek(start);
+        LogBatch batch;
+        std::vector<std::uint64_t> published;
+        while (reader.next(batch)) {
+            for (std::size_t i = 0; i < batch.samples.size(); ++i) {
+                published.push_back(batch.published_before_sample(i));
+            }
+        }
+        CHECK(published == (start == 0 ? std::vector<std::uint64_t>{0, 1, 2, 13, 14, 30, 31}
+                                       : std::vector<std::uint64_t>{14, 30, 31}));
+    }
 }
 
 TEST_CASE("a log counts the bytes that it has written on the day of its newest sample", "[store][log]") {
@@ -208,6 +280,22 @@ TEST_CASE("a full log that drops new samples reports them as gaps", "[store][log
     REQUIRE(gaps.size() == 1);
     CHECK(gaps[0].reason == GapReason::log_full);
     CHECK(gaps[0].last_seq - gaps[0].first_seq + 1 == f.log->status().dropped_full);
+}
+
+TEST_CASE("a sample that a full log has dropped is named once there is space, without a later sample", "[store][log]") {
+    LogFixture f;
+    f.log->set_limits({.bytes_max = 8'000, .when_full = WhenFull::drop_newest});
+    while (!f.log->status().is_full) {
+        f.add(0, 20);
+        f.sync();
+    }
+    f.add(0, 1);
+    CHECK(f.log->status().dropped_unnamed == 1);
+    f.log->set_limits({.bytes_max = 100'000, .when_full = WhenFull::drop_newest});
+    f.sync();
+    f.sync();
+    CHECK(f.log->status().dropped_unnamed == 0);
+    CHECK(f.gaps() == std::vector<LogGap>{{ChannelId{0}, f.seqs[0], f.seqs[0], GapReason::log_full}});
 }
 
 TEST_CASE("a full log that blocks makes the caller wait and drops nothing", "[store][log]") {

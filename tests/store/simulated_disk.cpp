@@ -46,6 +46,9 @@ class SimulatedFile final : public File {
         disk_.call([&] { put(disk_.below(from.size() + 1)); });
         const std::uint64_t grows =
             std::max<std::uint64_t>(at + from.size(), inode_->seen.size()) - inode_->seen.size();
+        if (grows > 0) {
+            disk_.check_growth();
+        }
         const std::uint64_t free = disk_.free_bytes("");
         if (grows > free) {
             const std::uint64_t lacking = grows - free;
@@ -60,6 +63,9 @@ class SimulatedFile final : public File {
         SimulatedDisk::Change change{bytes, {}};
         SimulatedDisk::apply(change, inode_->seen);
         inode_->unsynced.push_back(std::move(change));
+        if (disk_.after_freeing_) {
+            disk_.after_freeing_();
+        }
     }
 
     void sync() override {
@@ -82,13 +88,19 @@ namespace {
 
 class SimulatedLock final : public DirectoryLock {
   public:
-    explicit SimulatedLock(bool& is_locked) : is_locked_(is_locked) { is_locked_ = true; }
+    SimulatedLock(bool& is_locked, const unsigned& mounts) : is_locked_(is_locked), mounts_(mounts), mount_(mounts) {
+        is_locked_ = true;
+    }
     ~SimulatedLock() override { is_locked_ = false; }
     SimulatedLock(const SimulatedLock&) = delete;
     SimulatedLock& operator=(const SimulatedLock&) = delete;
 
+    bool is_held() const noexcept override { return mount_ == mounts_; }
+
   private:
     bool& is_locked_;
+    const unsigned& mounts_;
+    const unsigned mount_;
 };
 
 }  // namespace
@@ -107,6 +119,12 @@ void SimulatedDisk::call(const std::function<void()>& partial) {
         throw PowerFailure{};
     }
     fail(is_fault ? fault_->error : *always_);
+}
+
+void SimulatedDisk::check_growth() const {
+    if (growth_error_) {
+        throw std::system_error(*growth_error_, "simulated disk");
+    }
 }
 
 void SimulatedDisk::apply(const Change& change, std::vector<std::byte>& content) {
@@ -215,7 +233,7 @@ std::unique_ptr<DirectoryLock> SimulatedDisk::lock(const std::string& /*director
     if (is_locked_) {
         fail(std::errc::resource_unavailable_try_again);
     }
-    return std::make_unique<SimulatedLock>(is_locked_);
+    return std::make_unique<SimulatedLock>(is_locked_, mounts_);
 }
 
 void SimulatedDisk::sync_directory(const std::string& /*directory*/) {
@@ -241,6 +259,7 @@ std::unique_ptr<File> SimulatedDisk::open(const std::string& path, Mode mode) {
     if (found != names_.end()) {
         fail(std::errc::file_exists);
     }
+    check_growth();
     auto inode = std::make_shared<Inode>();
     names_[path] = inode;
     unsynced_names_.push_back([path, inode](Names& names) { names[path] = inode; });
@@ -251,11 +270,17 @@ void SimulatedDisk::remove(const std::string& path) {
     call();
     if (names_.erase(path) > 0) {
         unsynced_names_.push_back([path](Names& names) { names.erase(path); });
+        if (after_freeing_) {
+            after_freeing_();
+        }
     }
 }
 
 void SimulatedDisk::rename(const std::string& from, const std::string& to) {
     call();
+    if (!names_.contains(from)) {
+        fail(std::errc::no_such_file_or_directory);
+    }
     const auto move = [from, to](Names& names) {
         if (auto node = names.extract(from)) {
             names.erase(to);

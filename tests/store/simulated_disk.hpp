@@ -10,6 +10,7 @@
 #include <random>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 namespace telegate::store {
@@ -39,6 +40,12 @@ class SimulatedDisk final : public FileSystem {
     /// The power fails now, and returns. Unsynced writes are lost, in whole or in part.
     void crash();
     void set_capacity(std::uint64_t bytes) noexcept { capacity_ = bytes; }
+    /// Files can neither grow nor be created, as at a quota, regardless of the free space. nullopt: they can.
+    void fail_growth(std::optional<std::error_code> error) { growth_error_ = error; }
+    /// The directory is unmounted and mounted again: locks of it are no longer held.
+    void remount() noexcept { ++mounts_; }
+    /// Called after a file was removed or truncated, such as for another process that takes its space.
+    void after_freeing(std::function<void()> call) { after_freeing_ = std::move(call); }
     [[nodiscard]] std::uint64_t calls() const noexcept { return calls_; }
     [[nodiscard]] std::uint64_t used_bytes() const;
 
@@ -76,6 +83,7 @@ class SimulatedDisk final : public FileSystem {
 
     /// Counts a call and fails it if that is planned. `partial` is done before an error or the loss of power.
     void call(const std::function<void()>& partial = {});
+    void check_growth() const;
     static void apply(const Change& change, std::vector<std::byte>& content);
     void apply_some(Inode& inode);
     [[nodiscard]] bool chance(double probability) {
@@ -98,7 +106,10 @@ class SimulatedDisk final : public FileSystem {
     std::optional<Fault> fault_;
     std::optional<std::errc> always_;
     std::optional<std::uint64_t> crash_at_;
+    std::optional<std::error_code> growth_error_;
+    std::function<void()> after_freeing_;
     bool is_locked_ = false;
+    unsigned mounts_ = 0;
 };
 
 }  // namespace telegate::store

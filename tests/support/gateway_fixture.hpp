@@ -67,11 +67,18 @@ struct GatewayFixture {
     EventLog& events() const { return gateway->events_; }
     Alarms& alarms() const { return gateway->alarms_; }
     LogHistory& log_history() { return *gateway->log_history_; }
+    DurableLogStatus log_status() const { return gateway->consumers_.durable_log->status(); }
     /// Returns the last sequence number of the channel that the pump has passed on. Only after stop().
     std::uint64_t last_pumped(ChannelId channel) const { return gateway->pump_.last(channel)->seq; }
 
     std::string endpoint(std::size_t index = 0) { return to_string(gateway->endpoints().at(index)); }
     StatusSnapshot status() { return gateway->snapshot().value(); }
+    /// Returns the part of status() that the I/O thread provides.
+    StatusSnapshot io_status() {
+        StatusSnapshot snapshot;
+        on_io([&] { snapshot = gateway->take_snapshot(); });
+        return snapshot;
+    }
 
     bool wait_for(const std::function<bool(const StatusSnapshot&)>& condition) {
         return eventually([&] { return condition(status()); });

@@ -59,7 +59,7 @@ class PublisherHarness {
         });
     }
 
-    RawPeer connect(int receive_buffer_bytes = 0) { return RawPeer(endpoint, receive_buffer_bytes); }
+    RawPeer connect(int receive_buffer_bytes = 0) { return RawPeer(endpoint, receive_buffer_bytes, source); }
     /// Connects a peer and completes its handshake and subscriptions. Its received() begins with publisher_hello().
     RawPeer subscriber(std::initializer_list<std::string_view> prefixes = {""}, int receive_buffer_bytes = 0) {
         RawPeer peer = connect(receive_buffer_bytes);
@@ -129,6 +129,7 @@ class PublisherHarness {
     std::vector<std::string> reasons;
     std::uint64_t drops_told = 0;
     std::unique_ptr<Publisher> publisher;
+    std::string source;  // address from which connect() connects; "": any
     Endpoint endpoint;
 
   private:

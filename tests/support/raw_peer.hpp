@@ -24,12 +24,19 @@ namespace telegate::test {
 /// at_end().
 class RawPeer {
   public:
-    /// A `receive_buffer_bytes` of 0 keeps the system default.
-    explicit RawPeer(const Endpoint& endpoint, int receive_buffer_bytes = 0) {
+    /// A `receive_buffer_bytes` of 0 keeps the system default. `source`: the IPv4 address from which it connects; "":
+    /// any.
+    explicit RawPeer(const Endpoint& endpoint, int receive_buffer_bytes = 0, const std::string& source = "") {
         const bool is_tcp = endpoint.transport == Transport::tcp;
         socket_ = ::socket(is_tcp ? AF_INET : AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
         if (receive_buffer_bytes > 0) {
             ::setsockopt(socket_, SOL_SOCKET, SO_RCVBUF, &receive_buffer_bytes, sizeof receive_buffer_bytes);
+        }
+        if (!source.empty()) {
+            sockaddr_in address{};
+            address.sin_family = AF_INET;
+            ::inet_pton(AF_INET, source.c_str(), &address.sin_addr);
+            (void)::bind(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof address);
         }
         if ((is_tcp ? connect_tcp(endpoint) : connect_ipc(endpoint)) != 0) {
             const int error = errno;

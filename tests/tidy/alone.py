@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Compiles headers, except those of tests, and the sources of core, to check that each includes what it needs. Batches of
-a build hide missing includes, and other projects compile core without batches.
+"""Compiles public headers and the sources of core, to check that each includes what it needs. Batches of a build hide
+missing includes, and other projects compile core without batches.
 
 To save time, one compilation checks several files: each of them includes all files before it, directly or not, so those
 cannot hide a missing include. Headers of other projects are precompiled and thus visible to all files;
@@ -21,12 +21,11 @@ import rules
 ROOT = Path(__file__).resolve().parents[2]
 PRECOMPILED = (*rules.STANDARD_HEADERS, "boost/asio/basic_waitable_timer.hpp", "boost/asio/executor_work_guard.hpp",
                "boost/asio/io_context.hpp", "boost/asio/post.hpp", "boost/asio/posix/basic_stream_descriptor.hpp",
-               "boost/asio/steady_timer.hpp", "httplib.h", "nlohmann/json.hpp", "CLI/CLI.hpp")
+               "boost/asio/steady_timer.hpp")
 COMPILER = ["clang++", "-std=c++20", "-Wall", "-Wextra", "-Werror", "-DBOOST_ERROR_CODE_HEADER_ONLY",
             "-DBOOST_ASIO_NO_DEPRECATED",
             *(f'-DTELEGATE_{fact}=""' for fact in ("VERSION", "BUILD_TYPE", "BUILD", "FLAGS", "SOURCE_DIR", "CONFIG_FOLDER")),
-            *(f"-I{ROOT / folder}" for folder in rules.INCLUDE_FOLDERS), "-isystem", "/usr/include/modbus",
-            "-isystem", str(ROOT / "build_httplib")]
+            *(f"-I{ROOT / folder}" for folder in rules.INCLUDE_FOLDERS)]
 
 
 @functools.cache
@@ -67,7 +66,7 @@ def chains_of(files):
 
 
 def main():
-    files = [header for room in (*rules.ROOMS, "tools") for header in sorted((ROOT / room).rglob("*.hpp"))]
+    files = [header for room in rules.ROOMS for header in sorted((ROOT / room / "include").rglob("*.hpp"))]
     files += sorted((ROOT / "core").rglob("*.cpp"))
     with tempfile.TemporaryDirectory() as scratch:
         precompiled = Path(scratch) / "precompiled.pch"

@@ -19,10 +19,10 @@ MAY_INCLUDE = {
 }
 # Files that describe a driver to the settings and the gateway. The rest of the room does not depend on config.
 DRIVER_ROWS = re.compile(r"device/(include/device/driver_row\.hpp|src/driver_table\.cpp|src/\w+/\w+_(settings|warnings)\.[ch]pp)")
-# The driver that plays recordings, which have the format of the durable log, reads them with the reader of the log.
-RECORDING_READER = re.compile(r"device/src/replay/\w+\.[ch]pp")
+# The driver that plays durable logs reads them with the reader of the log.
+LOG_PLAYER = re.compile(r"device/src/replay/\w+\.[ch]pp")
 # Files that may include one room more than the others of their room.
-ONE_MORE = {"config": DRIVER_ROWS, "store": RECORDING_READER}
+ONE_MORE = {"config": DRIVER_ROWS, "store": LOG_PLAYER}
 # Names in std by the standard header that a file must include to use them.
 STANDARD_HEADERS = {
     "algorithm":
@@ -238,9 +238,9 @@ MAY_INCLUDE_OTHERS = {
     "boost/beast": ("gateway/src/http/",),
     "nlohmann/": ("gateway/src/", "tools/", "tests/", "uplink/src/nats/"),
     "spdlog/": ("gateway/src/log/", "tests/gateway/"),
-    "httplib.h": ("device/src/http/", "tools/perf_tool/", "tests/"),
-    "openssl/": ("gateway/src/http/", "tests/"),
-    "nats/": ("uplink/src/nats/", "tools/gateway_verify/", "tools/perf_tool/"),
+    "httplib.h": ("tools/perf_tool/", "tests/"),
+    "openssl/": ("gateway/src/http/", "device/src/http/", "uplink/src/nats/", "tests/"),
+    "nats/": ("tools/gateway_verify/", "tools/perf_tool/"),
     "CLI/": ("gateway/src/app/", "tools/", "tests/"),
 }
 

@@ -71,7 +71,7 @@ WORDS = (
     # Numbers.
     Word(r"from \d[\d.]* on(?![-/\w])(?! [a-z]+ ?(?:side|thread))", "from N, N and above", "all numbers from 1 on",
          "from 1 to 2 on one machine"),
-    Word(r"per (?:second|minute|hour|day) and (?:device|channel|cause|peer|recorder|client|subscriber|address)",
+    Word(r"per (?:second|minute|hour|day) and (?:device|channel|cause|peer|client|subscriber|address)",
          "per minute for each device", "60 lines per minute and device", "once per minute and at the end"),
     Word("(?<!for )so many (?:bytes|entries|numbers|samples|readings|times)", "this many",
          "so many bytes before the end", "so many peers wait that it is full"),

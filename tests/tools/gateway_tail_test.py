@@ -8,8 +8,6 @@ import csv
 import json
 import os
 import pty
-import re
-import select
 import signal
 import time
 import unittest
@@ -282,40 +280,6 @@ class OutputTest(TailTest):
                 os.close(ours)
                 os.close(theirs)
                 gateway.close()
-
-    def test_rates_in_a_file_are_plain_lines(self):
-        gateway = self.gateway()
-        tail = self.tail("--rate")
-        gateway.publish(A, 5)
-        gateway.drop(A, 2)
-        gateway.publish(A)
-        self.wait_for(lambda: re.search(A + r"( +[-\d.]+){3} +6 +2\n", tail.out()), "a row: " + tail.out())
-        self.assertEqual(self.end(tail), 1)
-        self.assertTrue(tail.lines()[0].startswith("topic"))
-        self.assertNotIn("\x1b", tail.out())
-
-    def test_rates_have_a_row_for_each_topic_with_output_only(self):
-        gateway = self.gateway()
-        gateway.publish(A, 5)  # before: known, but not shown
-        tail = self.tail("--rate")
-        gateway.publish(B, 5)
-        self.wait_for(lambda: re.search(B + r"( +[-\d.]+){3} +5 +0\n", tail.out()), "a row: " + tail.out())
-        self.assertEqual(self.end(tail), 0)
-        self.assertEqual({line.split()[0] for line in tail.lines()} - {"topic", A, B}, set(), tail.out())
-        self.assertTrue(all(line[0] != " " for line in tail.lines()), tail.out())
-
-    def test_rates_are_redrawn_on_a_terminal(self):
-        gateway = self.gateway()
-        ours, theirs = pty.openpty()
-        tail = self.tail("--rate", stdout=theirs)
-        gateway.publish(A, 5)
-        shown = b""
-        while shown.count(b"\x1b[H\x1b[J") < 2:
-            self.wait_for(lambda: select.select([ours], [], [], 0)[0], "a page")
-            shown += os.read(ours, 4096)
-        self.assertEqual(self.end(tail), 0)
-        os.close(ours)
-        os.close(theirs)
 
     def test_quiet_shows_the_summary_only(self):
         gateway = self.gateway()

@@ -9,6 +9,7 @@
 #include <deque>
 #include <initializer_list>
 #include <mutex>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -126,13 +127,23 @@ TEST_CASE("at most as many messages are sent as an engine supports", "[tools][me
     CHECK(amount.is_cut);
 }
 
+namespace {
+
+void measure(Cell& cell, const MeasurePlan& plan, std::size_t runs) {
+    std::ostringstream ignored;
+    Steps steps(runs, {ignored});
+    measure_cell(cell, plan, steps);
+}
+
+}  // namespace
+
 TEST_CASE("a series reports that its runs were shorter than requested", "[tools][measure]") {
     Cell cell;
     cell.work.messages = 0;
     cell.work.size = 64 * 1024;
-    const MeasurePlan plan{
-        {{"few", "", can_few, run_fake<'w', 1'000'000>}, {"all", "", can_all, run_fake<'x', 1'000>}}, 1, 1};
-    measure_cell(cell, plan);
+    const MeasurePlan plan{{{"few", "", can_few, run_fake<'w', 1'000'000>}, {"all", "", can_all, run_fake<'x', 1'000>}},
+                           1};
+    measure(cell, plan, 1);
     CHECK(cell.series[0].is_cut);
     CHECK_FALSE(cell.series[1].is_cut);
 }
@@ -141,9 +152,9 @@ TEST_CASE("engines take turns within each run, and deliveries are counted", "[to
     Cell cell;
     cell.work.messages = 1'000;
     cell.work.receivers = 4;
-    const MeasurePlan plan{{{"a", "", can_all, run_fake<'a', 1'000>}, {"b", "x", can_all, run_fake<'b', 2'000>}}, 2, 1};
+    const MeasurePlan plan{{{"a", "", can_all, run_fake<'a', 1'000>}, {"b", "x", can_all, run_fake<'b', 2'000>}}, 1};
     order.clear();
-    measure_cell(cell, plan);
+    measure(cell, plan, 2);
     CHECK(order == std::vector<std::string>{"a", "b", "a", "b"});
     REQUIRE(cell.series.size() == 2);
     CHECK(cell.series[0].rates == std::vector<double>{4'000, 4'000});
@@ -159,7 +170,7 @@ TEST_CASE("the publisher's CPU time is per message", "[tools][measure]") {
     const auto run = [](const Workload& /*work*/) {
         return Outcome{1, 1, 0.002};
     };
-    measure_cell(cell, MeasurePlan{{{"raw", "", can_all, run}}, 1, 1});
+    measure(cell, MeasurePlan{{{"raw", "", can_all, run}}, 1}, 1);
     CHECK(cell.series[0].publisher_cpu_ns[0] == Approx(1'000));
 }
 
@@ -167,8 +178,8 @@ TEST_CASE("a wrong result names the engine and the cell", "[tools][measure]") {
     Cell cell;
     cell.group = "PUB/SUB tcp";
     cell.name = "64 B";
-    const MeasurePlan plan{{{"a", "odd", can_all, run_wrong}}, 1, 1};
-    CHECK_THROWS_WITH(measure_cell(cell, plan), "a (odd), PUB/SUB tcp, 64 B: message 7 is lost");
+    const MeasurePlan plan{{{"a", "odd", can_all, run_wrong}}, 1};
+    CHECK_THROWS_WITH(measure(cell, plan, 1), "a (odd), PUB/SUB tcp, 64 B: message 7 is lost");
 }
 
 namespace {

@@ -36,6 +36,9 @@ TEST_CASE("a cursor has the ranges of the backlog, and what is known of the back
     Cursor cursor = at(1'000);
     cursor.resend_from = 900;
     cursor.last_place = 77;
+    cursor.stream = 5;
+    cursor.encoding = 6;
+    cursor.encoded_from = 7;
     for (store::Position i = 0; i < Cursor::backlog_max; ++i) {
         cursor.backlog.push_back({10 * i, 10 * i + 5});
         CursorFile file(disk, "/log", "cloud");
@@ -51,7 +54,7 @@ TEST_CASE("damage to one slot leaves the other one", "[uplink][cursor]") {
         CursorFile file(disk, "/log", "cloud");
         file.write(at(10));
         file.write(at(20));
-        for (std::size_t byte = 0; byte < 580; ++byte) {
+        for (std::size_t byte = 0; byte < 604; ++byte) {
             std::byte& damaged = disk.content("/log/cloud.cursor")[slot * CursorFile::slot_bytes + byte];
             damaged ^= std::byte{0x10};
             // The first cursor is in the second slot.
@@ -67,8 +70,23 @@ TEST_CASE("a file with nothing but damage has no cursor", "[uplink][cursor]") {
     std::vector<std::byte>& content = disk.content("/log/cloud.cursor");
     std::fill(content.begin(), content.end(), std::byte{0xFF});
     CHECK_FALSE(CursorFile(disk, "/log", "cloud").read());
+    CursorFile file(disk, "/log", "cloud");
+    CHECK_FALSE(file.read());
+    CHECK(file.is_damaged());
     content.clear();
-    CHECK_FALSE(CursorFile(disk, "/log", "cloud").read());
+    CHECK_FALSE(file.read());
+    CHECK_FALSE(file.is_damaged());  // the power has failed while it was created
+}
+
+TEST_CASE("a cursor whose positions contradict each other is not used", "[uplink][cursor]") {
+    store::SimulatedDisk disk(1);
+    CursorFile file(disk, "/log", "cloud");
+    file.write(at(10));
+    Cursor cursor = at(100);
+    cursor.backlog = GENERATE(as<std::vector<BacklogRange>>(), std::vector<BacklogRange>{{20, 10}},
+                              std::vector<BacklogRange>{{50, 60}, {10, 20}}, std::vector<BacklogRange>{{50, 101}});
+    file.write(cursor);
+    CHECK(CursorFile(disk, "/log", "cloud").read() == at(10));
 }
 
 TEST_CASE("a power failure at any call leaves a cursor that was written, and none older than the last completed one",

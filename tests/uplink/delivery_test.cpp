@@ -156,6 +156,17 @@ TEST_CASE("the delay doubles with each failure in a row up to a maximum", "[upli
     CHECK(f.delivery.due() - f.now <= milliseconds(250));
 }
 
+TEST_CASE("after a refused connection, the next one follows soon, however long the outage was", "[uplink][delivery]") {
+    Fixture f;
+    for (int i = 0; i < 12; ++i) {
+        f.delivery.disconnected(f.now);
+    }
+    CHECK(f.delivery.due() - f.now > seconds(10));
+    f.delivery.disconnected(f.now, true);
+    CHECK(f.delivery.due() - f.now <= seconds(2));
+    CHECK(f.delivery.due() - f.now >= seconds(1));
+}
+
 TEST_CASE("a late response makes the connection count as broken", "[uplink][delivery]") {
     Fixture f;
     f.add(0, 1);
@@ -370,6 +381,14 @@ TEST_CASE("whatever happens, nothing is settled that is not stored, and everythi
         CAPTURE(seed);
         Model(seed).run();
     }
+}
+
+TEST_CASE("a position before the settled one has no effect", "[uplink][delivery]") {
+    Delivery delivery({}, 100);
+    delivery.skip_to(50);
+    CHECK(delivery.settled() == 100);
+    delivery.skip_to(120);
+    CHECK(delivery.settled() == 120);
 }
 
 }  // namespace telegate::uplink

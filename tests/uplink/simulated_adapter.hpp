@@ -50,10 +50,17 @@ class SimulatedBackEnd {
     }
     std::function<bool(const std::string& payload)> refuse = {};
     std::size_t payload_bytes_max = 1'000'000;
+    std::uint64_t stream = 0;  // its identity; 0: unknown
     bool keeps_order = false;  // stores the messages of a connection in their order
     /// After a loss until the next response: a loss could not be noticed if messages were stored without a response.
     bool must_respond = false;
 
+    /// Is replaced by an empty one.
+    void replace(std::uint64_t other_stream) {
+        lose_last(stored_.size());
+        stream = other_stream;
+        must_respond = false;
+    }
     /// Forgets the ids of stored messages, as at the end of a duplicate window.
     void forget_ids() { ids_.clear(); }
     [[nodiscard]] std::uint64_t below(std::uint64_t limit) {
@@ -107,7 +114,7 @@ class SimulatedAdapter final : public Adapter {
             if (is_kind || back_end_.below(3) > 0) {
                 state_ = State::up;
                 back_end_.must_respond = false;
-                events_.up("simulated", is_kind ? std::optional(last_place()) : std::nullopt);
+                events_.up({"simulated", is_kind ? std::optional(last_place()) : std::nullopt, back_end_.stream});
             } else {
                 end("cannot connect");
             }
@@ -135,7 +142,7 @@ class SimulatedAdapter final : public Adapter {
 
     void end(const std::string& reason) {
         close();
-        events_.down(reason);
+        events_.down(reason, false);
     }
 
     void respond(bool is_kind) {

@@ -59,20 +59,6 @@ TEST_CASE("delivery continues where the last process saved its cursor", "[uplink
     CHECK(world.restarts == 0);
 }
 
-TEST_CASE("a cursor of another log is not used", "[uplink][runner]") {
-    World world(1);
-    world.start();
-    world.deliver(10);
-    CursorFile file(world.disk, "/log", "cloud");
-    (void)file.read();
-    file.write({store::LogId{std::byte{1}}, 5});
-    world.restart_runner();
-    REQUIRE(world.finish());
-    CHECK(world.restarts == 1);
-    CHECK(world.runner->status().ledger.read == 10);
-    CHECK(world.check_complete() == 0);  // the back end had all messages
-}
-
 TEST_CASE("samples that retention has removed before their delivery are reported as missing", "[uplink][runner]") {
     World world(1);
     world.limits.bytes_max = 20'000;
@@ -84,6 +70,35 @@ TEST_CASE("samples that retention has removed before their delivery are reported
     REQUIRE(world.log->status().segments_removed > 0);
     world.finish_without_repeats();
     CHECK(world.runner->status().ledger.gaps > 0);
+}
+
+TEST_CASE("an uplink waits for data that the disk cannot read at present, and then delivers it", "[uplink][runner]") {
+    World world(1);
+    world.passes_on = GENERATE(false, true);
+    world.start();
+    for (int i = 0; i < 60; ++i) {
+        world.add(0, 20);
+        world.add(1, 10);
+        world.sync();
+    }
+    const auto segments = store::list_segments(world.disk, "/log");
+    REQUIRE(segments.size() > 3);
+    const std::string path = "/log/" + segments[GENERATE(std::size_t{0}, std::size_t{2})].name;
+    const std::uint64_t bytes = world.disk.content(path).size();
+    const std::uint64_t at = GENERATE_COPY(std::uint64_t{0}, bytes / 2, bytes - 8);
+    CAPTURE(path, bytes, at);
+    world.disk.make_unreadable(path, at, at + 8);
+    world.restart_runner();  // without what the first one has read
+    for (int i = 0; i < 100; ++i) {
+        world.turn(true, seconds(1));
+    }
+    CHECK(world.runner->status().is_behind);
+    CHECK(world.runner->status().error.find("simulated disk") != std::string::npos);
+    world.disk.make_unreadable(path, 0, 0);
+    world.finish_without_repeats();
+    for (const auto& [key, received] : consume(world.back_end.stored())) {
+        CHECK(received.missing.empty());
+    }
 }
 
 TEST_CASE("a cursor that cannot be saved is reported and saved later", "[uplink][runner]") {
@@ -505,6 +520,35 @@ TEST_CASE("samples of a backlog that retention has removed are reported as missi
     world.finish_without_repeats();
     CHECK(world.runner->status().ledger.gaps > 0);
     CHECK(world.runner->status().ledger.balanced());
+}
+
+TEST_CASE("a backlog that retention has removed is reported as missing, also if it ended with a segment",
+          "[uplink][runner]") {
+    const int blocks = GENERATE(range(1, 13));
+    World world(1);
+    world.limits.bytes_max = 20'000;
+    world.start();
+    world.runner->pause(true);
+    for (int i = 0; i < blocks; ++i) {
+        world.add(static_cast<std::size_t>(i) % 3, 200);
+        world.sync();
+    }
+    const store::Position end = world.log->status().synced;
+    world.clock.step_utc(seconds(15) - std::chrono::nanoseconds(world.clock.utc_now_ns()));
+    world.runner.reset();
+    world.order = UplinkRunner::Order::live_first;
+    world.start_runner();
+    world.runner->pause(false);
+    while (!world.runner->status().has_backlog) {
+        world.turn(true, milliseconds(1));
+    }
+    world.runner->pause(true);
+    while (world.log->status().oldest < end) {
+        world.add(0, 200);
+        world.sync();
+    }
+    world.runner->pause(false);
+    world.finish_without_repeats();
 }
 
 TEST_CASE("with live_first, samples that are delivered again after a rewind are historical", "[uplink][runner]") {

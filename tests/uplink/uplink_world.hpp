@@ -138,21 +138,23 @@ class World {
             return made;
         };
         runner = std::make_unique<UplinkRunner>(
-            UplinkRunner::Parts{*reactor,
-                                clock,
-                                disk,
-                                make,
-                                {"lines", encode_lines, {}, passes_on ? PassOnBlock(pass_on_lines) : PassOnBlock()},
-                                {[](const std::string&) {}, [](const std::string&) {},
-                                 [this](const std::string&) {
-                                     ++restarts;
-                                 }}},
+            UplinkRunner::Parts{
+                *reactor,
+                clock,
+                disk,
+                make,
+                {"lines", encode_lines, {}, passes_on ? PassOnBlock(pass_on_lines) : PassOnBlock()},
+                {[](const std::string&) {}, [](const std::string&) {}, [this](const std::string&) { ++restarts; },
+                 [this](const std::string&) {
+                     ++warnings;
+                 }}},
             UplinkRunner::Options{.name = "cloud",
                                   .log_directory = "/log",
                                   .delivery = {.messages_max = messages_max, .bytes_max = 2'000},
                                   .quarantine = quarantine,
                                   .rates = rates,
-                                  .order = order});
+                                  .order = order,
+                                  .encoding = encoding});
         runner->log_synced(log->status().synced);
     }
 
@@ -249,6 +251,7 @@ class World {
     bool passes_on = false;
     UplinkRunner::Rates rates{};
     UplinkRunner::Order order = UplinkRunner::Order::strict;
+    std::uint64_t encoding = 1;
     Quarantine::Limits quarantine{.samples_max = 10};
     store::SimulatedDisk disk;
     SimulatedBackEnd back_end;
@@ -262,6 +265,7 @@ class World {
     std::unique_ptr<UplinkRunner> runner;
     SimulatedAdapter* adapter = nullptr;
     int restarts = 0;
+    int warnings = 0;
 };
 
 }  // namespace telegate::uplink

@@ -54,6 +54,9 @@ void check_directory(const std::string& directory, const Surroundings& surroundi
 /// segment.
 [[nodiscard]] store::LogReader open_log(const std::string& directory, const Surroundings& surroundings);
 
+/// Throws Failure if one of the selected channels is in no segment.
+void check_channels(const LogOptions& options, const Surroundings& surroundings);
+
 // The commands. All return an exit code, and throw Failure, std::system_error and std::bad_alloc.
 [[nodiscard]] int list(const LogOptions& options, const Surroundings& surroundings);
 [[nodiscard]] int verify(const LogOptions& options, const Surroundings& surroundings);

@@ -65,6 +65,7 @@ class TextDump final : public EntryVisitor {
 
 int dump(const LogOptions& options, const Surroundings& surroundings) {
     store::LogReader reader = open_log(options.directory, surroundings);
+    check_channels(options, surroundings);
     TextDump text(surroundings.out);
     walk_entries(reader, options, text);
     text.finish();

@@ -1,8 +1,8 @@
+#include "base/json_object.hpp"
 #include "commands.hpp"
 #include "entry_walk.hpp"
 #include "gateway_tail/sample_text.hpp"
 #include "gateway_tail/time_words.hpp"
-#include "parquet_writer.hpp"
 
 #include "core/unique_fd.hpp"
 
@@ -91,20 +91,26 @@ std::string as_utf8(std::string_view text) {
     return valid;
 }
 
-/// Counts what is exported.
-class Export : public EntryVisitor {
+using AppendLine = void (*)(std::string& out, const EntryChannel& channel, const TelemetrySample& sample);
+
+/// Writes one line for each sample, and counts what is exported.
+class Export final : public EntryVisitor {
   public:
+    Export(Write write, AppendLine append, std::string_view head) : append_(append), out_(std::move(write)) {
+        out_.text() = head;
+    }
     void start(std::int64_t /*epoch_ms*/) override {}
     void stop(std::int64_t /*epoch_ms*/) override {}
     void sample(const EntryChannel& channel, const TelemetrySample& sample) override {
         ++samples_;
-        add(channel, sample);
+        append_(out_.text(), channel, sample);
+        out_.added();
     }
     void gap(const EntryChannel& /*channel*/, const store::LogGap& gap) override {
         ++gaps_;
         missing_ += gap.last_seq - gap.first_seq + 1;
     }
-    virtual void finish() = 0;
+    void finish() { out_.flush(); }
 
     [[nodiscard]] std::string summary() const {
         std::string text = "exported " + tail::counted(samples_, "sample");
@@ -115,33 +121,12 @@ class Export : public EntryVisitor {
         return text;
     }
 
-  protected:
-    virtual void add(const EntryChannel& channel, const TelemetrySample& sample) = 0;
-
   private:
+    const AppendLine append_;
+    OutputBuffer out_;
     std::uint64_t samples_ = 0;
     std::uint64_t gaps_ = 0;
     std::uint64_t missing_ = 0;
-};
-
-using AppendLine = void (*)(std::string& out, const EntryChannel& channel, const TelemetrySample& sample);
-
-/// Writes one line for each sample.
-class LineExport final : public Export {
-  public:
-    LineExport(Write write, AppendLine append, std::string_view head = {}) : append_(append), out_(std::move(write)) {
-        out_.text() = head;
-    }
-    void finish() override { out_.flush(); }
-
-  private:
-    void add(const EntryChannel& channel, const TelemetrySample& sample) override {
-        append_(out_.text(), channel, sample);
-        out_.added();
-    }
-
-    const AppendLine append_;
-    OutputBuffer out_;
 };
 
 constexpr std::string_view csv_head = "epoch_ms,topic,seq,time_utc_ns,value,type,quality,flags,unit\n";
@@ -167,74 +152,22 @@ void append_csv(std::string& out, const EntryChannel& channel, const TelemetrySa
 
 void append_json(std::string& out, const EntryChannel& channel, const TelemetrySample& sample) {
     tail::append_number(out += R"({"epoch_ms":)", channel.epoch_ms);
-    tail::append_json_text(out += R"(,"topic":)", channel.topic);
+    append_quoted(out += R"(,"topic":)", channel.topic);
     tail::append_number(out += R"(,"seq":)", sample.seq);
     tail::append_number(out += R"(,"time_utc_ns":)", sample.time_utc_ns);
     tail::append_json_value(out += R"(,"value":)", tail::value_of(sample));
     out.append(R"(,"type":")").append(type_name(sample.type)).append(R"(","quality":")");
     out.append(to_string(sample.quality)).append(R"(","flags":)");
     tail::append_number(out, static_cast<unsigned>(sample.flags));
-    tail::append_json_text(out += R"(,"unit":)", channel.unit);
+    append_quoted(out += R"(,"unit":)", channel.unit);
     out += "}\n";
-}
-
-class ParquetExport final : public Export {
-  public:
-    ParquetExport(Write write, bool is_compressed)
-        : file_(std::move(write),
-                {{"epoch_ms", ParquetWriter::Kind::int64},
-                 {"topic", ParquetWriter::Kind::text},
-                 {"seq", ParquetWriter::Kind::int64},
-                 {"time_utc_ns", ParquetWriter::Kind::utc_ns},
-                 {"value", ParquetWriter::Kind::real, true},
-                 {"value_integer", ParquetWriter::Kind::int64, true},
-                 {"value_text", ParquetWriter::Kind::text, true},
-                 {"type", ParquetWriter::Kind::text},
-                 {"quality", ParquetWriter::Kind::text},
-                 {"flags", ParquetWriter::Kind::int32},
-                 {"unit", ParquetWriter::Kind::text}},
-                is_compressed) {}
-    void finish() override { file_.finish(); }
-
-  private:
-    void add(const EntryChannel& channel, const TelemetrySample& sample) override {
-        file_.add(0, channel.epoch_ms);
-        file_.add(1, std::string_view(channel.topic));
-        file_.add(2, static_cast<std::int64_t>(sample.seq));
-        file_.add(3, sample.time_utc_ns);
-        switch (sample.type) {
-            case ValueType::real: file_.add(4, sample.value.real); break;
-            case ValueType::integer:
-                file_.add(4, static_cast<double>(sample.value.integer));
-                file_.add(5, sample.value.integer);
-                break;
-            case ValueType::boolean: file_.add(4, sample.value.boolean ? 1.0 : 0.0); break;
-            case ValueType::text: file_.add(6, std::string_view(as_utf8(sample.text()))); break;
-            case ValueType::none: break;
-        }
-        file_.add(7, type_name(sample.type));
-        file_.add(8, to_string(sample.quality));
-        file_.add(9, std::int64_t{sample.flags});
-        file_.add(10, std::string_view(as_utf8(channel.unit)));
-        file_.end_row();
-    }
-
-    ParquetWriter file_;
-};
-
-std::unique_ptr<Export> make_export(const LogOptions& options, Write write) {
-    switch (options.format) {
-        case ExportFormat::csv: return std::make_unique<LineExport>(std::move(write), append_csv, csv_head);
-        case ExportFormat::json: return std::make_unique<LineExport>(std::move(write), append_json);
-        case ExportFormat::parquet: break;
-    }
-    return std::make_unique<ParquetExport>(std::move(write), options.is_compressed);
 }
 
 }  // namespace
 
 int export_file(const LogOptions& options, const Surroundings& surroundings) {
     store::LogReader reader = open_log(options.directory, surroundings);
+    check_channels(options, surroundings);
     std::optional<OutputFile> file;
     Write write = write_to(surroundings.out);
     if (options.output != "-") {
@@ -243,13 +176,14 @@ int export_file(const LogOptions& options, const Surroundings& surroundings) {
             file->write(bytes);
         };
     }
-    const std::unique_ptr<Export> exported = make_export(options, std::move(write));
-    walk_entries(reader, options, *exported);
-    exported->finish();
+    const bool is_csv = options.format == ExportFormat::csv;
+    Export exported(std::move(write), is_csv ? append_csv : append_json, is_csv ? csv_head : "");
+    walk_entries(reader, options, exported);
+    exported.finish();
     if (file) {
         file->finish();
     }
-    surroundings.errors << "gateway_log: " << exported->summary() << '\n';
+    surroundings.errors << "gateway_log: " << exported.summary() << '\n';
     return exit_code::ok;
 }
 

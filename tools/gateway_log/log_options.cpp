@@ -2,8 +2,6 @@
 #include "commands.hpp"
 #include "gateway_tail/time_words.hpp"
 
-#include <fnmatch.h>
-
 #include <algorithm>
 #include <stdexcept>
 
@@ -16,7 +14,6 @@ struct Texts {
     std::string since;
     std::string until;
     std::string format;
-    std::string compression = "zstd";
     std::string interval = "1m";
 };
 
@@ -24,7 +21,7 @@ std::string footer() {
     return "DIR is the directory of [log] path, or a copy of it. All commands except repair only\n"
            "read, even next to a running gateway.\n\n" +
            exit_codes_text(exit_code::meanings) +
-           "\nExample:\n  gateway_log dump /var/lib/telegate/log --channel host/ --since 10m";
+           "\nExample:\n  gateway_log dump /var/lib/telegate/log --channel 'host/*' --since 10m";
 }
 
 struct NamedCommand {
@@ -60,9 +57,9 @@ void add_times(CLI::App& sub, Texts& texts) {
 void add_selection(CLI::App& sub, Texts& texts) {
     sub.add_option(
            "--channel", texts.channels,
-           "Channels, by a prefix of their topics or a pattern such as 'host/*.user'; may be repeated (default: "
-           "all channels)")
-        ->type_name("PREFIX|PATTERN")
+           "Channel, by its topic, or channels, by the beginning of their topics and *, such as 'host/*'; may be "
+           "repeated (default: all channels)")
+        ->type_name("TOPIC")
         ->expected(1)
         ->take_all()
         ->check(check_not_empty);
@@ -82,12 +79,8 @@ void add_commands(CLI::App& app, Texts& texts, LogOptions& options) {
     add_selection(dump_app, texts);
 
     CLI::App& file = add_command(app, options, {export_file, "export", "Write samples to a file"});
-    file.add_option("--format", texts.format, "csv, json (one object per line) or parquet")
-        ->required()
-        ->type_name("FORMAT");
+    file.add_option("--format", texts.format, "csv or json (one object per line)")->required()->type_name("FORMAT");
     file.add_option("--output", options.output, "File to write; - for standard output")->required()->type_name("FILE");
-    file.add_option("--compression", texts.compression, "Compression of a Parquet file: zstd or none (default: zstd)")
-        ->type_name("NAME");
     add_selection(file, texts);
 
     CLI::App& query_app = add_command(
@@ -121,10 +114,7 @@ ExportFormat read_format(const std::string& text) {
     if (text == "json") {
         return ExportFormat::json;
     }
-    if (text == "parquet") {
-        return ExportFormat::parquet;
-    }
-    throw std::invalid_argument("--format: invalid format \"" + text + "\": must be csv, json or parquet");
+    throw std::invalid_argument("--format: invalid format \"" + text + "\": must be csv or json");
 }
 
 std::chrono::nanoseconds read_interval(const std::string& text) {
@@ -155,10 +145,6 @@ void read_texts(Texts& texts, std::int64_t now_ns, LogOptions& options) {
         return;
     }
     options.format = read_format(texts.format);
-    if (texts.compression != "zstd" && texts.compression != "none") {
-        throw std::invalid_argument("--compression: invalid value \"" + texts.compression + "\": must be zstd or none");
-    }
-    options.is_compressed = texts.compression == "zstd";
     if (options.output.empty()) {
         throw std::invalid_argument("--output: invalid value \"\": must be a file path or -");
     }
@@ -166,13 +152,13 @@ void read_texts(Texts& texts, std::int64_t now_ns, LogOptions& options) {
 
 }  // namespace
 
-bool ChannelFilter::matches(const std::string& topic) const {
-    const auto is_match = [&](const std::string& pattern) {
-        return pattern.find_first_of("*?[") == std::string::npos
-                   ? topic.starts_with(pattern)
-                   : ::fnmatch(pattern.c_str(), topic.c_str(), FNM_NOESCAPE) == 0;
-    };
-    return patterns_.empty() || std::any_of(patterns_.begin(), patterns_.end(), is_match);
+bool ChannelFilter::matches(std::string_view pattern, std::string_view topic) {
+    return pattern.ends_with('*') ? topic.starts_with(pattern.substr(0, pattern.size() - 1)) : topic == pattern;
+}
+
+bool ChannelFilter::matches(std::string_view topic) const {
+    return patterns_.empty() || std::any_of(patterns_.begin(), patterns_.end(),
+                                            [&](const std::string& pattern) { return matches(pattern, topic); });
 }
 
 Parsed<LogOptions> parse_log_options(int argc, const char* const* argv, std::int64_t now_ns) {

@@ -32,7 +32,9 @@ struct Meaning {
 /// The same texts appear in --help, gateway_log(1) and docs/log.md.
 inline constexpr std::array<Meaning, 9> meanings = {{
     {ok, "success; verify: every missing sample is explained"},
-    {not_ok, "verify: something is unexplained; query: no sample found; repair: something is left to repair"},
+    {not_ok,
+     "verify: something is unexplained; dump, export: unknown channel; query: no sample found; repair: something is "
+     "left to repair"},
     {usage, "the command line is invalid"},
     {no_input, "the directory does not exist or has no log"},
     {internal, "an internal error occurred"},
@@ -43,16 +45,18 @@ inline constexpr std::array<Meaning, 9> meanings = {{
 }};
 }  // namespace exit_code
 
-enum class ExportFormat : std::uint8_t { csv, json, parquet };
+enum class ExportFormat : std::uint8_t { csv, json };
 
-/// Selects channels by their topics. A pattern with one of `*?[` matches whole topics as in a shell, where `*` also
-/// matches slashes; any other pattern is a prefix. Without patterns, it selects all channels.
+/// Selects channels by their topics. A pattern that ends in `*` matches all topics that begin with the part before it;
+/// any other pattern matches exactly one topic. Without patterns, it selects all channels.
 /// Threads: any. Limits: none. Failure: none.
 class ChannelFilter {
   public:
     explicit ChannelFilter(std::vector<std::string> patterns = {}) : patterns_(std::move(patterns)) {}
 
-    [[nodiscard]] bool matches(const std::string& topic) const;
+    [[nodiscard]] bool matches(std::string_view topic) const;
+    [[nodiscard]] static bool matches(std::string_view pattern, std::string_view topic);
+    [[nodiscard]] const std::vector<std::string>& patterns() const noexcept { return patterns_; }
 
   private:
     std::vector<std::string> patterns_;
@@ -70,9 +74,8 @@ struct LogOptions {
     ChannelFilter channels;
     TimeRange times;
     ExportFormat format = ExportFormat::csv;
-    bool is_compressed = true;  // of a Parquet file
-    std::string output;         // "-": standard output
-    std::string channel;        // of a query
+    std::string output;   // "-": standard output
+    std::string channel;  // of a query
     std::chrono::nanoseconds interval = std::chrono::minutes(1);
 };
 

@@ -46,10 +46,12 @@ void rebuild_footers(const LogOptions& options, const Surroundings& surroundings
         if (file.reader == nullptr || file.reader->has_footer()) {
             return;
         }
+        const bool is_kept = file.reader->keep_end() > file.reader->end_offset();
+        report.add("rebuilt the footer of " + file.name +
+                   removed_text(is_kept ? 0 : file.bytes - file.reader->end_offset()));
         store::SegmentWriter writer(surroundings.files, *file.reader);
         writer.seal();
         writer.sync();
-        report.add("rebuilt the footer of " + file.name + removed_text(file.bytes - file.reader->end_offset()));
     });
 }
 
@@ -67,6 +69,9 @@ int repair(const LogOptions& options, const Surroundings& surroundings) {
     });
     store::RecoveryReport recovery;
     static_cast<void>(store::recover_log(surroundings.files, options.directory, {}, recovery));
+    for (const std::string& name : recovery.repaired) {
+        report.add("rebuilt the header of " + name);
+    }
     for (const std::string& name : recovery.renamed) {
         std::string line = "renamed ";
         report.add(line.append(name).append(", which cannot be read, to ").append(name).append(".damaged"));
@@ -74,8 +79,15 @@ int repair(const LogOptions& options, const Surroundings& surroundings) {
     if (!recovery.not_sealed.empty()) {
         throw Failure(exit_code::not_ok, recovery.not_sealed);
     }
+    if (!recovery.left.empty()) {
+        throw Failure(exit_code::not_ok, recovery.left.front());
+    }
     if (!open_segment.empty()) {
         report.add("sealed " + open_segment + removed_text(recovery.truncated_bytes));
+    }
+    if (recovery.unnamed > 0) {
+        report.add("kept samples of " + tail::counted(recovery.unnamed, "channel") +
+                   " in the last segment, although the names are damaged");
     }
     rebuild_footers(options, surroundings, report);
     surroundings.files.sync_directory(options.directory);

@@ -2,6 +2,7 @@
 #include "gateway_tail/sample_text.hpp"
 
 #include "store/segment_directory.hpp"
+#include "store/segment_reader.hpp"
 
 #include <algorithm>
 #include <array>
@@ -55,6 +56,29 @@ store::LogReader open_log(const std::string& directory, const Surroundings& surr
     check_directory(directory, surroundings);
     check_readable(surroundings.files, directory);
     return store::LogReader(surroundings.files, directory);
+}
+
+void check_channels(const LogOptions& options, const Surroundings& surroundings) {
+    std::vector<std::string> unknown = options.channels.patterns();
+    for (const store::SegmentRef& ref : store::list_segments(surroundings.files, options.directory)) {
+        if (unknown.empty()) {
+            return;
+        }
+        const auto segment = store::SegmentReader::open(surroundings.files, options.directory + "/" + ref.name);
+        if (segment == nullptr) {
+            continue;
+        }
+        for (const store::SegmentChannel& channel : segment->index().definitions) {
+            std::erase_if(unknown, [topic = channel.topic()](const std::string& each) {
+                return ChannelFilter::matches(each, topic);
+            });
+        }
+    }
+    if (!unknown.empty()) {
+        throw Failure(exit_code::not_ok, "--channel: no channel \"" + unknown.front() +
+                                             "\" in the log: must be a whole topic, such as host/cpu.user, or the "
+                                             "beginning of topics and *");
+    }
 }
 
 int run(const Parsed<LogOptions>& parsed, const Surroundings& surroundings) {

@@ -12,8 +12,11 @@ namespace {
 
 SegmentState state_of(const SegmentFile& file, bool is_last) {
     const store::SegmentReader& segment = *file.reader;
-    const bool is_torn = !segment.has_footer() && !is_last && file.bytes > segment.end_offset();
-    if (!segment.damaged().empty() || is_torn) {
+    const bool has_rest = !segment.has_footer() && file.bytes > segment.end_offset();
+    const bool is_damaged =
+        (has_rest && !is_last) || std::any_of(segment.damaged().begin(), segment.damaged().end(),
+                                              [&](const auto& each) { return !(file.ends_epoch && each.is_torn); });
+    if (is_damaged) {
         return SegmentState::damaged;
     }
     return segment.has_footer() ? SegmentState::sealed : is_last ? SegmentState::open : SegmentState::unsealed;
@@ -32,6 +35,12 @@ std::optional<std::uint64_t> size_of(store::FileSystem& files, const std::string
         }
         return 0;
     }
+}
+
+/// Whether the epoch of a segment ends with it, and not cleanly. `next`: the name of the segment after it; "": none.
+bool ends_epoch(store::FileSystem& files, const store::SegmentReader& segment, const std::string& next) {
+    const auto head = next.empty() ? std::nullopt : store::SegmentReader::head(files, next);
+    return !segment.index().stop && (!head || head->begins_epoch || head->epoch_ms != segment.head().epoch_ms);
 }
 
 /// Reads the header of a record. Returns nothing if it is damaged, or does not lie within the file.
@@ -87,29 +96,34 @@ std::string_view to_string(SegmentState state) noexcept {
 void for_segment_files(store::FileSystem& files, const std::string& directory,
                        const std::function<void(SegmentFile&)>& each) {
     // `first_position`: that of the name; none: a renamed segment, which is not read.
-    const auto visit = [&](const std::string& name, std::optional<store::Position> first_position, bool is_last) {
+    // `next`: the name of the segment after it; "": none.
+    const auto visit = [&](const std::string& name, std::optional<store::Position> first_position,
+                           const std::string& next) {
         const std::string path = directory + "/" + name;
         const auto bytes = size_of(files, path);
         auto reader = bytes && first_position ? store::SegmentReader::open(files, path) : nullptr;
         if (!bytes || (reader == nullptr && !files.exists(path))) {
             return;
         }
-        SegmentFile file{name, *bytes, SegmentState::damaged, nullptr};
+        SegmentFile file;
+        file.name = name;
+        file.bytes = *bytes;
         if (reader != nullptr && reader->head().first_position == first_position) {
+            file.ends_epoch = ends_epoch(files, *reader, next.empty() ? next : directory + "/" + next);
             file.reader = std::move(reader);
-            file.state = state_of(file, is_last);
+            file.state = state_of(file, next.empty());
         }
         each(file);
     };
     const std::vector<store::SegmentRef> segments = store::list_segments(files, directory);
-    for (const store::SegmentRef& ref : segments) {
-        visit(ref.name, ref.first_position, &ref == &segments.back());
+    for (std::size_t i = 0; i < segments.size(); ++i) {
+        visit(segments[i].name, segments[i].first_position, i + 1 < segments.size() ? segments[i + 1].name : "");
     }
     std::vector<std::string> names = files.list(directory);
     std::sort(names.begin(), names.end());
     for (const std::string& name : names) {
         if (store::parse_damaged_name(name)) {
-            visit(name, std::nullopt, false);
+            visit(name, std::nullopt, "");
         }
     }
 }
@@ -117,6 +131,9 @@ void for_segment_files(store::FileSystem& files, const std::string& directory,
 std::vector<store::DamagedRange> find_damage(const SegmentFile& segment) {
     std::vector<store::DamagedRange> damaged;
     const store::SegmentReader& reader = *segment.reader;
+    const auto add = [&](std::uint64_t offset, std::uint64_t bytes) {
+        damaged.push_back({offset, bytes, segment.ends_epoch && reader.is_torn(offset, offset + bytes)});
+    };
     const store::File& file = reader.file();
     const std::vector<std::uint64_t> offsets = known_offsets(reader);
     store::BlockHead head;
@@ -127,18 +144,18 @@ std::vector<store::DamagedRange> find_damage(const SegmentFile& segment) {
             const auto next = std::upper_bound(offsets.begin(), offsets.end(), offset);
             const std::uint64_t end =
                 next == offsets.end() ? reader.end_offset() : std::min(*next, reader.end_offset());
-            damaged.push_back({offset, end - offset});
+            add(offset, end - offset);
             offset = end;
             continue;
         }
         if (record->type == store::RecordType::block && !is_intact_block(reader, offset, head, payload)) {
-            damaged.push_back({offset + record->head_bytes, record->payload_bytes});
+            add(offset + record->head_bytes, record->payload_bytes);
         }
         offset += record->record_bytes();
     }
-    const std::uint64_t end = file.bytes();
-    if (segment.state != SegmentState::open && end > reader.end_offset()) {
-        damaged.push_back({reader.end_offset(), end - reader.end_offset()});
+    if (segment.bytes > reader.end_offset()) {  // not the bytes that a gateway has added since
+        damaged.push_back(
+            {reader.end_offset(), segment.bytes - reader.end_offset(), segment.ends_epoch && reader.is_end_torn()});
     }
     return damaged;
 }

@@ -25,6 +25,8 @@ struct SegmentFile {
     std::string name;
     std::uint64_t bytes = 0;
     SegmentState state = SegmentState::damaged;
+    bool ends_epoch =
+        false;  // it is the last segment of an epoch that did not stop cleanly, so its end may be incomplete
     std::unique_ptr<store::SegmentReader> reader;  // null: it does not begin like a segment with its name
 };
 
@@ -34,8 +36,8 @@ struct SegmentFile {
 void for_segment_files(store::FileSystem& files, const std::string& directory,
                        const std::function<void(SegmentFile&)>& each);
 
-/// Reads a segment that has a reader, and returns the parts of the file that cannot be read. The end of an open
-/// segment, which may be in the middle of being written, is not one of them. Threads: one. Limits: one block in memory.
+/// Reads a segment that has a reader, and returns the parts of the file that cannot be read. `is_torn` of a part says
+/// that it is incomplete because of a crash, or because it is being written. Threads: one. Limits: one block in memory.
 /// Failure: throws std::system_error and std::bad_alloc.
 [[nodiscard]] std::vector<store::DamagedRange> find_damage(const SegmentFile& segment);
 

@@ -133,7 +133,8 @@ void VerificationTotals::add(const EpochLedger& epoch) noexcept {
 }
 
 void Verification::add(const store::LogBatch& batch) {
-    if (!epoch_ || batch.epoch_ms != epoch_->epoch_ms) {
+    totals_.unnamed += batch.unnamed;
+    if (!epoch_ || batch.epoch_ms != epoch_->epoch_ms || batch.restarts_seqs) {
         end_epoch(false);
         epoch_.emplace().epoch_ms = batch.epoch_ms;
     }

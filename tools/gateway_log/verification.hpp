@@ -94,6 +94,7 @@ struct EpochLedger {
 struct VerificationTotals : LedgerCounts {
     std::uint64_t epochs = 0;
     std::uint64_t undefined = 0;  // samples and gaps of channels without a name
+    std::uint64_t unnamed = 0;    // samples that the reader has omitted because the names of their channels are damaged
 
     void add(const EpochLedger& epoch) noexcept;
 };

@@ -26,7 +26,7 @@ struct Damage {
 struct FileFindings {
     std::vector<Damage> ranges;
     std::vector<Damage> files;
-    std::vector<Damage> unfinished;  // at the end of the last segment
+    std::vector<Damage> unfinished;  // being written, or left by a crash
 
     void add(const SegmentFile& file) {
         if (file.reader == nullptr) {
@@ -34,11 +34,7 @@ struct FileFindings {
             return;
         }
         for (const store::DamagedRange& range : find_damage(file)) {
-            ranges.push_back({file.name, range});
-        }
-        const std::uint64_t end = file.reader->end_offset();
-        if (file.state == SegmentState::open && file.bytes > end) {
-            unfinished.push_back({file.name, {end, file.bytes - end}});
+            (range.is_torn ? unfinished : ranges).push_back({file.name, range});
         }
     }
 };
@@ -68,6 +64,7 @@ Json totals_json(const FileFindings& findings, const VerificationTotals& totals)
                  {"unfinished", list(findings.unfinished)}};
     add_counts(json, totals);
     json["undefined"] = totals.undefined;
+    json["unnamed"] = totals.unnamed;
     json["complete"] = conclusion(totals).is_complete();
     return json;
 }
@@ -84,6 +81,10 @@ void append_totals(std::string& out, const FileFindings& findings, const Verific
     add("damaged part of ", findings.ranges);
     add("damaged file ", findings.files);
     add("incomplete record, being written or left by a crash, in ", findings.unfinished);
+    if (totals.unnamed > 0) {
+        out +=
+            "samples omitted because the names of their channels are damaged: " + tail::grouped(totals.unnamed) + '\n';
+    }
     out += conclusion(totals).text(totals) + '\n';
 }
 

@@ -1,5 +1,6 @@
 #include "account.hpp"
 
+#include "base/json_object.hpp"
 #include "sample_text.hpp"
 #include "time_words.hpp"
 
@@ -18,12 +19,6 @@ std::string duration_text(std::chrono::milliseconds duration) {
     const std::int64_t seconds = tenths / 10;
     const std::string minutes = std::to_string(seconds / 60 % 60) + " min " + std::to_string(seconds % 60) + " s";
     return seconds < 3'600 ? minutes : std::to_string(seconds / 3'600) + " h " + minutes;
-}
-
-void separate(std::string& out) {
-    if (out.back() != '[' && out.back() != '{') {
-        out += ',';
-    }
 }
 
 }  // namespace
@@ -61,7 +56,7 @@ void Account::give_first(const Sample& sample) {
     }
     if (!epoch->received.empty() && epoch->received.back().last >= sample.seq) {
         ++epoch->duplicates;
-        ++duplicates_;
+        ++counts_.duplicates;
     } else if (take_entry()) {
         epoch->received.push_back({sample.seq, sample.seq, Reason::other});
     }
@@ -69,8 +64,8 @@ void Account::give_first(const Sample& sample) {
 
 void Account::lose(const Gap& gap) {
     const std::uint64_t count = gap.last_seq - gap.first_seq + 1;
-    lost_ += count;
-    lost_by_reason_[static_cast<std::size_t>(gap.reason)] += count;
+    counts_.lost += count;
+    counts_.lost_by_reason[static_cast<std::size_t>(gap.reason)] += count;
     Epoch* const epoch = epoch_of(gap.topic, gap.topic_index, gap.epoch);
     if (epoch == nullptr) {
         return;
@@ -109,9 +104,9 @@ bool Account::has_sample_of(std::string_view prefix) const {
 std::string Account::summary(std::chrono::milliseconds duration, std::size_t ranges_max) const {
     const auto topics =
         std::count_if(topics_.begin(), topics_.end(), [](const Topic& topic) { return !topic.epochs.empty(); });
-    std::string out = counted(samples_, "sample") + " of " + counted(static_cast<std::uint64_t>(topics), "topic") +
-                      " in " + duration_text(duration) + "; " + grouped(recovered_) + " recovered by replay, " +
-                      grouped(lost_) + " lost\n";
+    std::string out = counted(counts_.samples, "sample") + " of " +
+                      counted(static_cast<std::uint64_t>(topics), "topic") + " in " + duration_text(duration) + "; " +
+                      grouped(counts_.recovered) + " recovered by replay, " + grouped(counts_.lost) + " lost\n";
     std::size_t more = 0;
     for (const Topic& topic : topics_) {
         for (const Epoch& epoch : topic.epochs) {
@@ -144,60 +139,51 @@ std::set<std::int64_t> Account::epochs() const {
     return ids;
 }
 
-void Account::append_topic(std::string& out, const Topic& topic, const Epoch& epoch) {
-    separate(out);
-    out += R"({"topic":)";
-    append_json_text(out, topic.name);
-    out += R"(,"received":[)";
-    for (const Range& range : epoch.received) {
-        separate(out);
-        out += '[' + std::to_string(range.first) + ',' + std::to_string(range.last) + ']';
-    }
-    out += R"(],"lost":[)";
-    for (const Range& range : epoch.lost) {
-        separate(out);
-        out += R"({"first_seq":)" + std::to_string(range.first) + R"(,"last_seq":)" + std::to_string(range.last) +
-               R"(,"reason":")" + std::string(to_string(range.reason)) + "\"}";
-    }
-    out += R"(],"duplicates":)" + std::to_string(epoch.duplicates) + '}';
-}
-
-void Account::append_epoch(std::string& out, std::int64_t id) const {
-    const bool is_end_known = !unknown_ends_.contains(id) && !doubtful_ends_.contains(id);
-    separate(out);
-    out +=
-        R"({"epoch":)" + std::to_string(id) + R"(,"end_known":)" + (is_end_known ? "true" : "false") + R"(,"topics":[)";
+void Account::add_epoch(JsonObject& object, std::int64_t id) const {
+    std::vector<std::pair<std::string_view, const Epoch*>> topics;
     for (const Topic& topic : topics_) {
         const auto found =
             std::find_if(topic.epochs.begin(), topic.epochs.end(), [id](const Epoch& epoch) { return epoch.id == id; });
         if (found != topic.epochs.end()) {
-            append_topic(out, topic, *found);
+            topics.emplace_back(topic.name, &*found);
         }
     }
-    out += "]}";
+    object.add("epoch", id);
+    object.add("end_known", !unknown_ends_.contains(id) && !doubtful_ends_.contains(id));
+    object.array("topics", topics, [](JsonObject& each, const auto& topic) {
+        each.add("topic", topic.first);
+        each.values("received", topic.second->received, [](const Range& range) {
+            return std::vector{range.first, range.last};
+        });
+        each.array("lost", topic.second->lost, [](JsonObject& lost, const Range& range) {
+            lost.add("first_seq", range.first);
+            lost.add("last_seq", range.last);
+            lost.add("reason", range.reason);
+        });
+        each.add("duplicates", topic.second->duplicates);
+    });
 }
 
 std::string Account::report() const {
-    std::string out = R"({"samples":)" + std::to_string(samples_) + R"(,"recovered":)" + std::to_string(recovered_) +
-                      R"(,"lost":)" + std::to_string(lost_) + R"(,"duplicates":)" + std::to_string(duplicates_) +
-                      R"(,"complete":)" + (is_complete_ ? "true" : "false") + R"(,"lost_by_reason":{)";
-    for (std::size_t reason = 0; reason < reasons; ++reason) {
-        if (lost_by_reason_[reason] > 0) {
-            separate(out);
-            out += '"' + std::string(to_string(static_cast<Reason>(reason))) +
-                   "\":" + std::to_string(lost_by_reason_[reason]);
+    const auto add_reasons = [this](JsonObject& lost) {
+        for (std::size_t reason = 0; reason < reasons; ++reason) {
+            if (counts_.lost_by_reason[reason] > 0) {
+                lost.add(to_string(static_cast<Reason>(reason)), counts_.lost_by_reason[reason]);
+            }
         }
-    }
-    out += R"(},"doubts":[)";
-    for (const auto& [word, words] : doubts_) {
-        separate(out);
-        out += '"' + std::string(word) + '"';
-    }
-    out += R"(],"epochs":[)";
-    for (const std::int64_t id : epochs()) {
-        append_epoch(out, id);
-    }
-    return out += "]}\n";
+    };
+    std::string out;
+    JsonObject::write(out, [&](JsonObject& report) {
+        report.add("samples", counts_.samples);
+        report.add("recovered", counts_.recovered);
+        report.add("lost", counts_.lost);
+        report.add("duplicates", counts_.duplicates);
+        report.add("complete", is_complete_);
+        report.object("lost_by_reason", add_reasons);
+        report.values("doubts", doubts_, [](const auto& doubt) { return doubt.first; });
+        report.array("epochs", epochs(), [this](JsonObject& epoch, std::int64_t id) { add_epoch(epoch, id); });
+    });
+    return out += '\n';
 }
 
 }  // namespace telegate::tail

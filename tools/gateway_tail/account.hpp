@@ -12,6 +12,10 @@
 #include <utility>
 #include <vector>
 
+namespace telegate {
+class JsonObject;
+}
+
 namespace telegate::tail {
 
 /// A record of the samples that were output and lost, by topic and epoch. It is built from the output alone, so it
@@ -23,9 +27,17 @@ namespace telegate::tail {
 /// Failure: std::bad_alloc.
 class Account {
   public:
+    struct Counts {
+        std::uint64_t samples = 0;
+        std::uint64_t recovered = 0;
+        std::uint64_t lost = 0;
+        std::uint64_t duplicates = 0;
+        std::array<std::uint64_t, reasons> lost_by_reason{};
+    };
+
     void give(const Sample& sample) {
-        ++samples_;
-        recovered_ += sample.replayed ? 1 : 0;
+        ++counts_.samples;
+        counts_.recovered += sample.replayed ? 1 : 0;
         if (sample.topic_index < topics_.size() && !topics_[sample.topic_index].epochs.empty()) {
             Epoch& epoch = topics_[sample.topic_index].epochs.back();
             if (epoch.id == sample.epoch && !epoch.received.empty() && epoch.received.back().last + 1 == sample.seq) {
@@ -43,11 +55,13 @@ class Account {
     /// Marks the end of this epoch as doubtful in the report: it may have continued.
     void doubt_end(std::int64_t epoch) { doubtful_ends_.insert(epoch); }
 
-    [[nodiscard]] std::uint64_t samples() const noexcept { return samples_; }
+    [[nodiscard]] const Counts& counts() const noexcept { return counts_; }
     /// Returns whether a sample was output for a topic that begins with `prefix`.
     [[nodiscard]] bool has_sample_of(std::string_view prefix) const;
     /// Returns whether samples were or may have been lost.
-    [[nodiscard]] bool is_in_doubt() const noexcept { return lost_ > 0 || !unknown_ends_.empty() || !doubts_.empty(); }
+    [[nodiscard]] bool is_in_doubt() const noexcept {
+        return counts_.lost > 0 || !unknown_ends_.empty() || !doubts_.empty();
+    }
 
     /// Returns the summary as lines of text, with at most `ranges_max` lost ranges.
     [[nodiscard]] std::string summary(std::chrono::milliseconds duration, std::size_t ranges_max) const;
@@ -77,19 +91,14 @@ class Account {
     [[nodiscard]] bool take_entry() noexcept;
     Epoch* epoch_of(std::string_view topic, std::uint32_t index, std::int64_t id);
     [[nodiscard]] std::set<std::int64_t> epochs() const;
-    void append_epoch(std::string& out, std::int64_t id) const;
+    void add_epoch(JsonObject& object, std::int64_t id) const;
     static void append_lost(std::string& out, const Topic& topic, const Epoch& epoch, std::size_t count);
-    static void append_topic(std::string& out, const Topic& topic, const Epoch& epoch);
 
     std::vector<Topic> topics_;
     std::set<std::int64_t> unknown_ends_;   // already reported to the user
     std::set<std::int64_t> doubtful_ends_;  // reported in the summary only
     std::vector<std::pair<std::string_view, std::string>> doubts_;
-    std::array<std::uint64_t, reasons> lost_by_reason_{};
-    std::uint64_t samples_ = 0;
-    std::uint64_t recovered_ = 0;
-    std::uint64_t lost_ = 0;
-    std::uint64_t duplicates_ = 0;
+    Counts counts_;
     std::size_t entries_ = 0;
     bool is_complete_ = true;
 };

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -79,12 +78,6 @@ void Console::flush() {
 
 bool Console::is_terminal() const noexcept {
     return ::isatty(descriptor_) == 1;
-}
-
-std::size_t Console::rows() const noexcept {
-    constexpr std::size_t usual = 24;
-    winsize size{};
-    return ::ioctl(descriptor_, TIOCGWINSZ, &size) == 0 && size.ws_row > 2 ? size.ws_row : usual;
 }
 
 void hold_standard_descriptors() noexcept {

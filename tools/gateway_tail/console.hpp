@@ -40,8 +40,6 @@ class Console {
     /// Returns why the output cannot be written; "" if it can, or if the reader closed it.
     [[nodiscard]] const std::string& fault() const noexcept { return fault_; }
     [[nodiscard]] bool is_terminal() const noexcept;
-    /// Returns the height of the terminal, or 24 if it is unknown.
-    [[nodiscard]] std::size_t rows() const noexcept;
 
   private:
     [[nodiscard]] bool wait_for_room();

@@ -76,8 +76,9 @@ void LiveReader::read(std::string_view topic, std::string_view payload) {
             }
         }
     }
-    ++not_understood_;
-    strange_topic_ = topic.substr(0, topic_bytes_max);
+    if (++not_understood_ == 1) {
+        strange_topic_ = topic.substr(0, topic_bytes_max);
+    }
 }
 
 }  // namespace telegate::tail

@@ -22,7 +22,7 @@ class LiveReader {
     void read(std::string_view topic, std::string_view payload);
 
     [[nodiscard]] std::uint64_t not_understood() const noexcept { return not_understood_; }
-    /// Returns the topic of the last message that could not be parsed.
+    /// Returns the topic of the first message that could not be parsed.
     [[nodiscard]] const std::string& strange_topic() const noexcept { return strange_topic_; }
 
     /// Topics of a gateway are at most 129 bytes long, plus 5 for a notice.

@@ -1,10 +1,10 @@
 #pragma once
 
-#include "splice.hpp"
+#include "account.hpp"
+#include "requests.hpp"
 
-#include <array>
+#include <chrono>
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -17,26 +17,23 @@ class Narrator {
   public:
     explicit Narrator(bool recovers = true) noexcept : recovers_(recovers) {}
 
-    void give(const Sample& sample) noexcept { recovered_ += sample.replayed ? 1 : 0; }
     void lose(const Gap& gap);
     void lost_connection() noexcept { is_away_ = true; }
     void regained_connection() noexcept { is_back_ = is_away_; }
 
     /// Returns a line if there is something to report. After `patience`, losses and recoveries are reported even if
     /// more are pending.
-    [[nodiscard]] std::optional<std::string> words(Time now, bool is_settled);
+    [[nodiscard]] std::optional<std::string> words(Time now, bool is_settled, const Account::Counts& counts);
 
   private:
     static constexpr std::size_t ranges_max = 5;
     static constexpr std::chrono::seconds pause{1};
     static constexpr std::chrono::seconds patience{5};
 
-    [[nodiscard]] std::string line() const;
+    [[nodiscard]] std::string line(const Account::Counts& counts) const;
 
     bool recovers_;
-    std::uint64_t recovered_ = 0;
-    std::array<std::uint64_t, reasons> lost_{};
-    std::uint64_t lost_total_ = 0;
+    Account::Counts told_;  // already reported
     std::string ranges_;
     std::string last_topic_;
     std::size_t ranges_shown_ = 0;

@@ -6,8 +6,11 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
-#include <utility>
+#include <cstdint>
+#include <exception>
+#include <limits>
 
 namespace telegate::tail {
 namespace {
@@ -38,105 +41,98 @@ class Depth final : public nlohmann::json_sax<Json> {
     int depth_ = 0;
 };
 
-/// The decoder throws for an array that claims to be larger than memory, even when exceptions are turned off.
-Json parse_cbor(std::string_view payload) {
+/// Thrown for an unexpected member, like the exceptions of the library.
+struct Malformed final : std::exception {};
+
+/// Returns whether `read` throws neither of them.
+template <class Read>
+bool is_well_formed(const Read& read) {
     try {
-        return is_shallow_cbor(payload) ? Json::from_cbor(payload, true, false) : Json();
+        read();
+        return true;
     } catch (const Json::exception&) {
-        return {};
-    }
-}
-
-const Json* member(const Json& object, const char* key) {
-    const auto found = object.find(key);
-    return found == object.end() ? nullptr : &*found;
-}
-
-bool read_whole(const Json& object, const char* key, std::int64_t& value) {
-    const Json* const found = member(object, key);
-    if (found == nullptr || !found->is_number_integer() ||
-        (found->is_number_unsigned() && found->get<std::uint64_t>() > seq_max)) {
+        return false;
+    } catch (const Malformed&) {
         return false;
     }
-    value = found->get<std::int64_t>();
-    return true;
 }
 
-bool read_seq(const Json& object, const char* key, std::uint64_t& seq) {
-    std::int64_t value = 0;
-    if (!read_whole(object, key, value) || value < 1) {
-        return false;
+/// Returns a whole number from `min` to seq_max.
+std::int64_t whole(const Json& object, const char* key, std::int64_t min = std::numeric_limits<std::int64_t>::min()) {
+    const Json& found = object.at(key);
+    const bool is_too_large = found.is_number_unsigned() && found.get<std::uint64_t>() > seq_max;
+    if (!found.is_number_integer() || is_too_large || found.get<std::int64_t>() < min) {
+        throw Malformed();
     }
-    seq = static_cast<std::uint64_t>(value);
-    return true;
+    return found.get<std::int64_t>();
 }
 
-bool read_text(const Json& object, const char* key, std::string& text) {
-    const Json* const found = member(object, key);
-    if (found == nullptr || !found->is_string()) {
-        return false;
-    }
-    text = found->get_ref<const std::string&>();
-    return true;
+std::uint64_t seq(const Json& object, const char* key, std::int64_t min = 1) {
+    return static_cast<std::uint64_t>(whole(object, key, min));
 }
 
-/// Leaves `flag` unchanged if the key is missing or not a boolean.
-void read_flag(const Json& object, const char* key, bool& flag) {
-    const Json* const found = member(object, key);
-    flag = found != nullptr && found->is_boolean() ? found->get<bool>() : flag;
+const std::string& text(const Json& object, const char* key) {
+    return object.at(key).get_ref<const std::string&>();
 }
 
-bool read_value(const Json& value, Value& into, std::string& text) {
-    into = Value{};
+// These functions return a default value for a missing member.
+
+std::int64_t whole_or_0(const Json& object, const char* key) {
+    return object.contains(key) ? whole(object, key) : 0;
+}
+
+std::string text_or_empty(const Json& object, const char* key) {
+    return object.contains(key) ? text(object, key) : "";
+}
+
+const Json& list(const Json& object, const char* key) {
+    static const Json none = Json::array();
+    const Json& found = object.contains(key) ? object[key] : none;
+    return found.is_array() ? found : throw Malformed();
+}
+
+Value read_value(const Json& value) {
+    Value read;
     if (value.is_string()) {
-        into.type = ValueType::text;
-        text = value.get_ref<const std::string&>();
-        into.text = text;
+        read.type = ValueType::text;
+        read.text = value.get_ref<const std::string&>();
     } else if (value.is_boolean()) {
-        into.type = ValueType::boolean;
-        into.boolean = value.get<bool>();
+        read.type = ValueType::boolean;
+        read.boolean = value.get<bool>();
     } else if (value.is_number_integer() &&
                !(value.is_number_unsigned() && value.get<std::uint64_t>() > seq_max * 2 - 1)) {
-        into.type = ValueType::integer;
-        into.integer = value.get<std::int64_t>();
+        read.type = ValueType::integer;
+        read.integer = value.get<std::int64_t>();
     } else if (value.is_number()) {
-        into.type = ValueType::real;
-        into.real = value.get<double>();
+        read.type = ValueType::real;
+        read.real = value.get<double>();
+    } else if (!value.is_null()) {
+        throw Malformed();
     }
-    return !value.is_structured();
+    return read;
 }
 
-bool read_quality(const Json& object, Quality& quality) {
-    std::string text;
-    if (!read_text(object, "quality", text)) {
-        return false;
-    }
+Quality read_quality(std::string_view word) {
     for (const Quality each : {Quality::good, Quality::uncertain, Quality::bad, Quality::stale}) {
-        if (text == to_string(each)) {
-            quality = each;
-            return true;
+        if (word == to_string(each)) {
+            return each;
         }
     }
-    return false;
+    throw Malformed();
 }
 
-bool read_sample(const Json& object, Sample& sample, SampleTexts& texts) {
-    std::string time;
-    const Json* const value = member(object, "value");
-    const bool reads = value != nullptr && read_value(*value, sample.value, texts.value) &&
-                       read_whole(object, "epoch", sample.epoch) && read_seq(object, "seq", sample.seq) &&
-                       read_text(object, "time", time) && parse_sample_time(time, sample.time_utc_ns) &&
-                       read_text(object, "unit", texts.unit) && read_quality(object, sample.quality);
-    sample.unit = texts.unit;
-    return reads;
-}
-
-bool read_range(const Json& object, Gap& gap) {
-    std::string reason;
-    const bool reads = read_seq(object, "first_seq", gap.first_seq) && read_seq(object, "last_seq", gap.last_seq) &&
-                       gap.first_seq <= gap.last_seq && read_text(object, "reason", reason);
-    gap.reason = parse_reason(reason);
-    return reads;
+/// Texts of the sample point into the object.
+Sample read_sample(const Json& object) {
+    Sample sample;
+    sample.epoch = whole(object, "epoch");
+    sample.seq = seq(object, "seq");
+    sample.value = read_value(object.at("value"));
+    sample.unit = text(object, "unit");
+    sample.quality = read_quality(text(object, "quality"));
+    if (!parse_sample_time(text(object, "time"), sample.time_utc_ns)) {
+        throw Malformed();
+    }
+    return sample;
 }
 
 /// Removes the samples that scan_sample() can read from the front of the array, so that only the rest has to be parsed.
@@ -162,92 +158,54 @@ std::string scan_samples(std::string_view frame, Answer& answer) {
     return std::string(frame.substr(0, at + key.size())).append(rest);
 }
 
-bool read_answer_sample(const Json& object, Answer& answer) {
-    SampleTexts texts;
-    Sample sample;
-    std::string device;
-    std::string channel;
-    if (!read_sample(object, sample, texts) || !read_text(object, "device", device) ||
-        !read_text(object, "channel", channel)) {
-        return false;
-    }
-    sample.topic = *answer.texts.insert(device + '/' + channel).first;
-    sample.unit = *answer.texts.insert(texts.unit).first;
-    sample.value.text = *answer.texts.insert(texts.value).first;
+void read_answer_sample(const Json& object, Answer& answer) {
+    Sample sample = read_sample(object);
+    sample.topic = *answer.texts.insert(text(object, "device") + '/' + text(object, "channel")).first;
+    sample.unit = *answer.texts.emplace(sample.unit).first;
+    sample.value.text = *answer.texts.emplace(sample.value.text).first;
     answer.samples.push_back(sample);
-    return true;
 }
 
-bool read_gone(const Json& object, Answer& answer) {
+void read_gone(const Json& object, Answer& answer) {
     Gap gap;
-    std::string topic;
-    if (!read_range(object, gap) || !read_text(object, "topic", topic)) {
-        return false;
-    }
-    gap.topic = *answer.texts.insert(std::move(topic)).first;
+    gap.first_seq = seq(object, "first_seq");
+    gap.last_seq = seq(object, "last_seq", static_cast<std::int64_t>(gap.first_seq));
+    gap.reason = parse_reason(text(object, "reason"));
+    gap.topic = *answer.texts.insert(text(object, "topic")).first;
     answer.gone.push_back(gap);
-    return true;
 }
 
-bool read_left(const Json& object, Answer& answer) {
-    std::string topic;
-    if (!read_text(object, "topic", topic)) {
-        return false;
-    }
-    answer.left.push_back(std::move(topic));
-    return true;
-}
-
-bool read_past(const Json& object, Answer& answer) {
-    PastTopic past;
-    std::int64_t last_seq = 0;
-    if (!read_text(object, "topic", past.topic) || !read_whole(object, "last_seq", last_seq) || last_seq < 0) {
-        return false;
-    }
-    past.last_seq = static_cast<std::uint64_t>(last_seq);
-    answer.past.push_back(std::move(past));
-    return true;
-}
-
-/// Reads a list of objects. It may be missing.
-bool read_list(const Json& object, const char* key, bool (*read)(const Json&, Answer&), Answer& answer) {
-    const Json* const list = member(object, key);
-    return list == nullptr ||
-           (list->is_array() && std::all_of(list->begin(), list->end(), [read, &answer](const Json& each) {
-                return each.is_object() && read(each, answer);
-            }));
-}
-
-bool read_error(const Json& error, Answer& answer) {
-    AnswerError read;
-    if (!error.is_object() || !read_text(error, "code", read.code)) {
-        return false;
-    }
-    static_cast<void>(read_text(error, "detail", read.detail));
-    static_cast<void>(read_text(error, "pointer", read.pointer));
-    std::int64_t retry_after = 0;
+void read_error(const Json& object, Answer& answer) {
     constexpr std::int64_t retry_after_max = 3'600'000;
-    if (read_whole(error, "retry_after_ms", retry_after)) {
-        read.retry_after = std::chrono::milliseconds(std::clamp<std::int64_t>(retry_after, 0, retry_after_max));
-    }
-    answer.error = std::move(read);
-    return true;
+    const std::int64_t retry_after = std::clamp<std::int64_t>(whole_or_0(object, "retry_after_ms"), 0, retry_after_max);
+    answer.error = AnswerError{text(object, "code"), text_or_empty(object, "detail"),
+                               std::chrono::milliseconds(retry_after), text_or_empty(object, "pointer")};
 }
 
-bool read_answer(const Json& object, Answer& answer) {
-    std::int64_t number = 0;
-    if (read_whole(object, "position", number) && number >= 0) {
-        answer.position = static_cast<std::uint64_t>(number);
+void read_answer(const Json& object, Answer& answer) {
+    answer.after = text_or_empty(object, "after");
+    answer.is_end = object.value("end", false);
+    answer.is_end_known = object.value("end_known", true);
+    answer.samples_epoch = whole_or_0(object, "samples_epoch");
+    answer.next_epoch = whole_or_0(object, "next_epoch");
+    if (object.contains("position")) {
+        answer.position = seq(object, "position", 0);
     }
-    static_cast<void>(read_text(object, "after", answer.after));
-    read_flag(object, "end", answer.is_end);
-    static_cast<void>(read_whole(object, "samples_epoch", answer.samples_epoch));
-    static_cast<void>(read_whole(object, "next_epoch", answer.next_epoch));
-    read_flag(object, "end_known", answer.is_end_known);
-    const Json* const error = member(object, "error");
-    return (error == nullptr || read_error(*error, answer)) &&
-           read_list(object, "samples", read_answer_sample, answer) && read_list(object, "gone", read_gone, answer) &&
-           read_list(object, "left", read_left, answer) && read_list(object, "channels", read_past, answer);
+    if (object.contains("error")) {
+        read_error(object["error"], answer);
+    }
+    for (const Json& each : list(object, "samples")) {
+        read_answer_sample(each, answer);
+    }
+    for (const Json& each : list(object, "gone")) {
+        read_gone(each, answer);
+    }
+    for (const Json& each : list(object, "left")) {
+        answer.left.push_back(text(each, "topic"));
+    }
+    for (const Json& each : list(object, "channels")) {
+        answer.past.push_back({text(each, "topic"), seq(each, "last_seq", 0)});
+    }
 }
 
 }  // namespace
@@ -258,26 +216,28 @@ bool is_shallow_cbor(std::string_view payload) {
 }
 
 bool parse_any_sample(PayloadFormat format, std::string_view payload, Sample& sample, SampleTexts& texts) {
-    if (payload.size() > payload_bytes_max) {
-        return false;
-    }
-    const Json object = format == PayloadFormat::json ? Json::parse(payload, nullptr, false) : parse_cbor(payload);
-    return object.is_object() && read_sample(object, sample, texts);
+    const bool is_json = format == PayloadFormat::json;
+    return payload.size() <= payload_bytes_max && (is_json || is_shallow_cbor(payload)) && is_well_formed([&] {
+               const Json object = is_json ? Json::parse(payload) : Json::from_cbor(payload);
+               sample = read_sample(object);
+               texts = {std::string(sample.value.text), std::string(sample.unit)};
+               sample.value.text = texts.value;
+               sample.unit = texts.unit;
+           });
 }
 
 bool parse_answer(std::string_view frame, Answer& answer, std::string& what) {
-    const std::string rest = scan_samples(frame, answer);
-    const Json object = Json::parse(rest, nullptr, false);
-    std::int64_t id = 0;
-    if (!object.is_object()) {
-        what = "not a JSON object";
-    } else if (!read_whole(object, "id", id) || id < 0 || !read_whole(object, "epoch", answer.epoch)) {
-        what = "missing id or epoch";
-    } else if (!read_answer(object, answer)) {
+    what = "not a JSON object";
+    const bool is_read = is_well_formed([&] {
+        const Json object = Json::parse(scan_samples(frame, answer));
+        what = object.is_object() ? "missing id or epoch" : what;
+        answer.id = seq(object, "id", 0);
+        answer.epoch = whole(object, "epoch");
         what = "malformed samples, gone, left, channels or error";
-    }
-    answer.id = static_cast<std::uint64_t>(id);
-    return what.empty();
+        read_answer(object, answer);
+    });
+    what = is_read ? "" : what;
+    return is_read;
 }
 
 }  // namespace telegate::tail

@@ -1,5 +1,6 @@
 #include "sample_lines.hpp"
 
+#include "base/json_object.hpp"
 #include "sample_text.hpp"
 #include "time_words.hpp"
 
@@ -28,7 +29,6 @@ void SampleLines::append(std::string& out, const Sample& sample) {
         case OutputFormat::text: append_text(out, sample); break;
         case OutputFormat::json: append_json(out, sample); break;
         case OutputFormat::csv: append_csv(out, sample); break;
-        case OutputFormat::rates:
         case OutputFormat::none: break;
     }
 }
@@ -73,15 +73,15 @@ void SampleLines::append_json(std::string& out, const Sample& sample) {
     constexpr unsigned decimals = 9;
     const std::size_t slash = std::min(sample.topic.find('/'), sample.topic.size());
     out += R"({"device":)";
-    append_json_text(out, sample.topic.substr(0, slash));
+    append_quoted(out, sample.topic.substr(0, slash));
     out += R"(,"channel":)";
-    append_json_text(out, sample.topic.substr(std::min(slash + 1, sample.topic.size())));
+    append_quoted(out, sample.topic.substr(std::min(slash + 1, sample.topic.size())));
     out += R"(,"epoch":)" + std::to_string(sample.epoch) + R"(,"seq":)" + std::to_string(sample.seq) + R"(,"time":")";
     append_time(out, sample.time_utc_ns, decimals);
     out += R"(","value":)";
     append_json_value(out, sample.value);
     out += R"(,"unit":)";
-    append_json_text(out, sample.unit);
+    append_quoted(out, sample.unit);
     out += R"(,"quality":")";
     out += to_string(sample.quality);
     out += "\"}\n";

@@ -1,5 +1,6 @@
 #include "sample_text.hpp"
 
+#include "base/json_object.hpp"
 #include "core/utf8.hpp"
 
 #include <algorithm>
@@ -7,24 +8,6 @@
 
 namespace telegate::tail {
 namespace {
-
-constexpr std::string_view hex_digits = "0123456789abcdef";
-
-/// Calls `append` for each character, and with the replacement character for each invalid byte.
-template <class Append>
-void each_character(std::string_view text, const Append& append) {
-    while (!text.empty()) {
-        const std::size_t bytes = utf8_bytes(text);
-        append(bytes == 0 ? replacement_character : text.substr(0, bytes));
-        text.remove_prefix(bytes == 0 ? 1 : bytes);
-    }
-}
-
-void append_hex(std::string& out, char byte) {
-    const auto number = static_cast<unsigned char>(byte);
-    out += hex_digits[number >> 4U];
-    out += hex_digits[number & 15U];
-}
 
 constexpr std::array<std::string_view, reasons> reason_words = {
     "queue_overflow", "shutdown", "slow",      "expired",   "not_retained", "dropped",       "log_slow", "log_full",
@@ -43,21 +26,6 @@ bool is_utf8(std::string_view text) noexcept {
     return true;
 }
 
-void append_json_text(std::string& out, std::string_view text) {
-    out += '"';
-    each_character(text, [&out](std::string_view character) {
-        if (character == "\"" || character == "\\") {
-            out += '\\';
-        } else if (byte_at(character, 0) < 0x20) {
-            out += "\\u00";
-            append_hex(out, character[0]);
-            return;
-        }
-        out += character;
-    });
-    out += '"';
-}
-
 void append_csv_text(std::string& out, std::string_view text) {
     if (text.find_first_of(",\"\r\n") == std::string_view::npos) {
         out += text;
@@ -71,16 +39,20 @@ void append_csv_text(std::string& out, std::string_view text) {
 }
 
 void append_printable(std::string& out, std::string_view text) {
-    each_character(text, [&out](std::string_view character) {
-        if (!is_control(character)) {
-            out += character;
-            return;
+    constexpr std::string_view hex_digits = "0123456789abcdef";
+    while (!text.empty()) {
+        const std::size_t bytes = utf8_bytes(text);
+        const std::string_view character = text.substr(0, std::max<std::size_t>(bytes, 1));
+        text.remove_prefix(character.size());
+        if (bytes == 0 || !is_control(character)) {
+            out += bytes == 0 ? replacement_character : character;
+            continue;
         }
-        for (const char byte : character) {
-            out += "\\x";
-            append_hex(out, byte);
+        for (std::size_t at = 0; at < bytes; ++at) {
+            const unsigned byte = byte_at(character, at);
+            ((out += "\\x") += hex_digits[byte >> 4U]) += hex_digits[byte & 15U];
         }
-    });
+    }
 }
 
 void pad(std::string& out, std::size_t begin, std::size_t width) {
@@ -108,10 +80,16 @@ Value value_of(const TelemetrySample& sample) noexcept {
 void append_json_value(std::string& out, const Value& value) {
     switch (value.type) {
         case ValueType::none: out += "null"; break;
-        case ValueType::real: std::isfinite(value.real) ? append_number(out, value.real) : void(out += "null"); break;
+        case ValueType::real:
+            if (value.real == 0 && std::signbit(value.real)) {
+                out += "-0.0";  // many readers take "-0" for the integer 0
+            } else {
+                std::isfinite(value.real) ? append_number(out, value.real) : void(out += "null");
+            }
+            break;
         case ValueType::integer: append_number(out, value.integer); break;
         case ValueType::boolean: out += value.boolean ? "true" : "false"; break;
-        case ValueType::text: append_json_text(out, value.text); break;
+        case ValueType::text: append_quoted(out, value.text); break;
     }
 }
 

@@ -12,12 +12,10 @@ namespace telegate::tail {
 
 [[nodiscard]] bool is_utf8(std::string_view text) noexcept;
 
-/// Appends `text` as a JSON string, with quotes. Texts come from devices and peers: invalid UTF-8 becomes U+FFFD, and
-/// control characters are escaped.
-void append_json_text(std::string& out, std::string_view text);
 /// Appends `text` as a field of CSV (RFC 4180).
 void append_csv_text(std::string& out, std::string_view text);
-/// Appends `text` for a terminal. Control characters become `\x1b`, so that a peer cannot send escape sequences to it.
+/// Appends `text` for a terminal. Control characters become `\x1b`, so that a peer cannot send escape sequences to it,
+/// and bytes that are not UTF-8 become U+FFFD.
 void append_printable(std::string& out, std::string_view text);
 
 /// Appends blanks to the text that begins at `begin`, up to this width.

@@ -1,220 +1,177 @@
 #include "seq_line.hpp"
 
-#include "topic_lines.hpp"
+#include "splice.hpp"
 
 #include <algorithm>
 #include <iterator>
-#include <limits>
 #include <utility>
 
 namespace telegate::tail {
 
-void SeqRanges::add(std::uint64_t first, std::uint64_t last, Reason reason) {
-    for (first = covered_from(first) + 1; first <= last; first = covered_from(first) + 1) {
-        const std::uint64_t end = std::min(last, next_covered(first) - 1);
-        const auto after = ranges_.upper_bound(first);
-        Range* const before = after == ranges_.begin() ? nullptr : &std::prev(after)->second;
-        if (before != nullptr && before->last + 1 == first && before->reason == reason) {
-            before->last = end;
-        } else {
-            ranges_.emplace_hint(after, first, Range{end, reason});
-            ++*total_;
-        }
-    }
+SeqLine::Ranges::iterator SeqLine::add(std::uint64_t first, Range range) {
+    ++kept_->ranges;
+    return ranges_.insert_or_assign(first, std::move(range)).first;
 }
 
-const SeqRanges::Range* SeqRanges::at(std::uint64_t seq) const {
-    const auto after = ranges_.upper_bound(seq);
-    if (after == ranges_.begin()) {
-        return nullptr;
+SeqLine::Ranges::iterator SeqLine::remove(Ranges::iterator at) {
+    --kept_->ranges;
+    for (const Item& item : at->second.samples) {
+        --kept_->samples;
+        kept_->text_bytes -= item.text.size();
     }
-    const Range& range = std::prev(after)->second;
-    return range.last >= seq ? &range : nullptr;
+    return ranges_.erase(at);
 }
 
-std::uint64_t SeqRanges::covered_from(std::uint64_t seq) const {
-    while (const Range* const range = at(seq)) {
-        seq = range->last + 1;
+/// Returns the range that begins at `seq`, after dividing the one that contains it.
+SeqLine::Ranges::iterator SeqLine::split(std::uint64_t seq) {
+    const auto at = ranges_.lower_bound(seq);
+    if (seq >= end_ || (at != ranges_.end() && at->first == seq)) {
+        return at;
     }
-    return seq - 1;
+    const auto before = std::prev(at);
+    Range after{before->second.state, before->second.reason, {}};
+    if (after.state == State::kept) {
+        const auto middle = before->second.samples.begin() + static_cast<std::ptrdiff_t>(seq - before->first);
+        after.samples.assign(std::make_move_iterator(middle), std::make_move_iterator(before->second.samples.end()));
+        before->second.samples.erase(middle, before->second.samples.end());
+    }
+    return add(seq, std::move(after));
 }
 
-std::uint64_t SeqRanges::next_covered(std::uint64_t seq) const {
-    if (at(seq) != nullptr) {
-        return seq;
-    }
-    const auto after = ranges_.upper_bound(seq);
-    return after == ranges_.end() ? std::numeric_limits<std::uint64_t>::max() : after->first;
+/// Makes the range part of the one before it if they are alike. Returns the next one.
+SeqLine::Ranges::iterator SeqLine::join(Ranges::iterator at) {
+    const bool is_alike = at != ranges_.begin() && at->second.state != State::kept &&
+                          std::prev(at)->second.state == at->second.state &&
+                          std::prev(at)->second.reason == at->second.reason;
+    return is_alike ? remove(at) : std::next(at);
 }
 
-void SeqRanges::forget_below(std::uint64_t seq) {
-    while (!ranges_.empty() && ranges_.begin()->first < seq) {
-        auto node = ranges_.extract(ranges_.begin());
-        if (node.mapped().last >= seq) {
-            node.key() = seq;
-            ranges_.insert(std::move(node));
-            return;
-        }
-        --*total_;
+template <class Change>
+void SeqLine::change(std::uint64_t first, std::uint64_t last, const Change& change) {
+    first = std::max(first, begin());
+    last = std::min(last, end_ - 1);
+    if (first > last) {
+        return;
     }
-}
-
-void SeqRanges::clear() {
-    *total_ -= ranges_.size();
-    ranges_.clear();
+    const auto after = split(last + 1);
+    for (auto at = split(first); at != after; at = join(at)) {
+        change(at->second);
+    }
+    if (after != ranges_.end()) {
+        join(after);
+    }
 }
 
 void SeqLine::start(std::uint64_t first) {
     next_ = std::max<std::uint64_t>(first, 1);
-    while (!runs_.empty() && runs_.begin()->first < next_) {
-        auto node = runs_.extract(runs_.begin());
-        Run& run = node.mapped();
-        const std::uint64_t old = std::min<std::uint64_t>(next_ - node.key(), run.size());
-        std::for_each(run.begin(), run.begin() + static_cast<std::ptrdiff_t>(old),
-                      [this](const Item& item) { count_out(item); });
-        run.erase(run.begin(), run.begin() + static_cast<std::ptrdiff_t>(old));
-        if (!run.empty()) {
-            node.key() += old;
-            runs_.insert(std::move(node));
-        }
+    const auto kept = split(next_);
+    for (auto at = ranges_.begin(); at != kept;) {
+        at = remove(at);
     }
-    gone_.forget_below(next_);
-    reported_.forget_below(next_);
-}
-
-void SeqLine::start_at_first_known() {
-    start(std::min(first_dropped_, first_known()));
+    end_ = std::max(end_, next_);
 }
 
 std::uint64_t SeqLine::first_known() const {
-    return std::min({next_known(0), reported_.next_covered(0), known_last_ + 1});
+    const auto found = std::find_if(ranges_.begin(), ranges_.end(),
+                                    [](const auto& range) { return range.second.state != State::missing; });
+    return found == ranges_.end() ? end_ : found->first;
+}
+
+void SeqLine::know(std::uint64_t seq) {
+    if (seq < end_) {
+        return;
+    }
+    if (ranges_.empty() || ranges_.rbegin()->second.state != State::missing) {
+        add(end_, {});
+    }
+    end_ = seq + 1;
 }
 
 void SeqLine::insert(const Sample& sample) {
     if (sample.seq < next_) {
         return;
     }
-    auto at = runs_.upper_bound(sample.seq);
-    if (at != runs_.begin()) {
-        const auto before = std::prev(at);
-        const std::uint64_t end = before->first + before->second.size();
-        if (sample.seq < end) {
+    auto at = std::prev(ranges_.end(), ranges_.empty() ? 0 : 1);
+    if (sample.seq == end_ && at != ranges_.end() && at->second.state == State::kept) {
+        ++end_;
+    } else {
+        know(sample.seq);
+        if (std::prev(ranges_.upper_bound(sample.seq))->second.state == State::kept) {
             return;
         }
-        at = sample.seq == end ? before : at;
-    }
-    if (at == runs_.end() || at->first > sample.seq) {
-        at = runs_.emplace_hint(at, sample.seq, Run());
+        split(sample.seq + 1);
+        at = split(sample.seq);
+        if (at != ranges_.begin() && std::prev(at)->second.state == State::kept) {
+            at = std::prev(remove(at));
+        }
+        at->second.state = State::kept;
     }
     Item item{sample.time_utc_ns, sample.value, std::string(sample.value.text), sample.quality, sample.replayed};
     item.value.text = {};
-    at->second.push_back(std::move(item));
+    at->second.samples.push_back(std::move(item));
     ++kept_->samples;
     kept_->text_bytes += sample.value.text.size();
-    know(sample.seq);
 }
 
-void SeqLine::add(SeqRanges& ranges, std::uint64_t first, std::uint64_t last, Reason reason) {
-    first = std::max(first, next_);
-    if (first <= last) {
-        ranges.add(first, last, reason);
-        know(last);
-    }
-}
-
-std::uint64_t SeqLine::next_missing(std::uint64_t seq) const {
-    for (;;) {
-        const std::uint64_t uncovered = gone_.covered_from(seq) + 1;
-        const auto after = runs_.upper_bound(uncovered);
-        const auto run = after == runs_.begin() ? runs_.end() : std::prev(after);
-        const std::uint64_t end = run == runs_.end() ? 0 : run->first + run->second.size();
-        const std::uint64_t found = std::max(uncovered, end);
-        if (found == seq) {
-            return seq;
+void SeqLine::mark(std::uint64_t first, std::uint64_t last, State state, Reason reason) {
+    know(last);
+    change(first, last, [state, reason](Range& range) {
+        if (range.state < state) {
+            range.state = state;
+            range.reason = reason;
         }
-        seq = found;
-    }
+    });
 }
 
-std::uint64_t SeqLine::next_known(std::uint64_t seq) const {
-    const auto run = runs_.lower_bound(seq);
-    const std::uint64_t kept = run == runs_.end() ? std::numeric_limits<std::uint64_t>::max() : run->first;
-    return std::min(kept, gone_.next_covered(seq));
-}
-
-void SeqLine::give_up(std::uint64_t first, std::uint64_t last, Reason reason) {
-    for (std::uint64_t seq = reported_.next_covered(first); seq <= last; seq = reported_.next_covered(seq)) {
-        const SeqRanges::Range& reported = *reported_.at(seq);
-        lose(seq, std::min(last, reported.last), reported.reason);
-        seq = reported.last + 1;
-    }
-    lose(first, last, reason);
-}
-
-void SeqLine::lose(std::uint64_t first, std::uint64_t last, Reason reason) {
-    last = std::min(last, known_last_);
-    for (std::uint64_t seq = next_missing(std::max(first, next_)); seq <= last; seq = next_missing(seq)) {
-        add_gone(seq, std::min(last, next_known(seq) - 1), reason);
-    }
+void SeqLine::give_up(Reason reason, std::uint64_t first, std::uint64_t last) {
+    change(first, last, [reason](Range& range) {
+        if (range.state < State::gone) {
+            range.reason = range.state == State::reported ? range.reason : reason;
+            range.state = State::gone;
+        }
+    });
 }
 
 void SeqLine::drain(const Sample& head, SpliceOutput& output) {
-    if (!is_started()) {
-        return;
-    }
-    for (;;) {
-        if (!runs_.empty() && runs_.begin()->first == next_) {
-            give_run(head, output);
-        } else if (gone_.at(next_) != nullptr) {
-            lose_range(head, output);
+    while (is_started() && !ranges_.empty() && ranges_.begin()->second.state >= State::gone) {
+        const auto at = ranges_.begin();
+        next_ = std::next(at) == ranges_.end() ? end_ : std::next(at)->first;
+        if (at->second.state == State::gone) {
+            output.lose({head.topic, epoch_, at->first, next_ - 1, at->second.reason, head.topic_index});
         } else {
-            break;
+            Sample sample = head;
+            sample.epoch = epoch_;
+            sample.seq = at->first;
+            give(at->second, sample, output);
         }
+        remove(at);
     }
-    gone_.forget_below(next_);
-    reported_.forget_below(next_);
 }
 
-void SeqLine::give_run(const Sample& head, SpliceOutput& output) {
-    const auto node = runs_.extract(runs_.begin());
-    Sample sample = head;
-    sample.epoch = epoch_;
-    for (const Item& item : node.mapped()) {
-        sample.seq = next_++;
+/// `sample` has what the samples of the range have in common, and the first seq.
+void SeqLine::give(const Range& range, Sample sample, SpliceOutput& output) const {
+    for (const Item& item : range.samples) {
         sample.time_utc_ns = item.time_utc_ns;
         sample.value = item.value;
         sample.value.text = item.text;
         sample.quality = item.quality;
         sample.replayed = item.replayed;
-        count_out(item);
         output.give(sample);
+        ++sample.seq;
     }
-}
-
-void SeqLine::lose_range(const Sample& head, SpliceOutput& output) {
-    const SeqRanges::Range range = *gone_.at(next_);
-    const std::uint64_t kept = runs_.empty() ? std::numeric_limits<std::uint64_t>::max() : runs_.begin()->first;
-    const std::uint64_t last = std::min(range.last, kept - 1);
-    const Gap gap{head.topic, epoch_, next_, last, range.reason, head.topic_index};
-    next_ = last + 1;
-    output.lose(gap);
 }
 
 void SeqLine::drop_ahead() {
-    first_dropped_ = std::min(first_dropped_, first_known());
-    for (const auto& [first, run] : runs_) {
-        for (const Item& item : run) {
-            count_out(item);
-        }
+    const std::uint64_t first = first_known();
+    for (auto at = ranges_.begin(); at != ranges_.end();) {
+        at = remove(at);
     }
-    runs_.clear();
-    gone_.clear();
-    reported_.clear();
-}
-
-void SeqLine::count_out(const Item& item) const noexcept {
-    --kept_->samples;
-    kept_->text_bytes -= item.text.size();
+    if (begin() < first) {
+        add(begin(), {});
+    }
+    if (first < end_) {
+        add(first, {State::discarded, Reason::other, {}});
+    }
 }
 
 }  // namespace telegate::tail

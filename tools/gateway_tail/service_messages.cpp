@@ -48,10 +48,4 @@ std::string to_json(const Request& request) {
     return out.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
 }
 
-std::size_t json_bytes_max(const TopicHole& hole) noexcept {
-    constexpr std::size_t around = 90;  // keys and two numbers
-    constexpr std::size_t escape_bytes_max = 6;
-    return around + escape_bytes_max * hole.topic.size();
-}
-
 }  // namespace telegate::tail

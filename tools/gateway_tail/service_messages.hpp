@@ -21,7 +21,8 @@ struct TopicHole {
 
 /// One request to the services of docs/wire.md.
 struct Request {
-    enum class Kind : std::uint8_t { snapshot, since, holes, past };  // past: the channels of an earlier epoch
+    /// past: the channels of an earlier epoch; since: the history for --since.
+    enum class Kind : std::uint8_t { past, snapshot, since, holes };
 
     Kind kind = Kind::snapshot;
     std::uint64_t id = 0;
@@ -30,6 +31,7 @@ struct Request {
     bool removed = true;                    // snapshot: includes channels of removed devices
     bool earlier_runs = true;               // since: may start in an earlier epoch
     std::string since;                      // since: the first page
+    bool is_whole_epoch = false;            // since: begins with the first sample of the epoch
     std::optional<std::uint64_t> position;  // since: further pages; holes: a hint
     std::int64_t epoch = 0;                 // 0: the current epoch
     std::vector<TopicHole> holes;
@@ -37,8 +39,6 @@ struct Request {
 
 /// Returns the request as one frame. Threads: any.
 [[nodiscard]] std::string to_json(const Request& request);
-/// Returns an upper bound for the size of a hole in a request.
-[[nodiscard]] std::size_t json_bytes_max(const TopicHole& hole) noexcept;
 
 struct AnswerError {
     std::string code;

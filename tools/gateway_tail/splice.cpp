@@ -1,387 +1,572 @@
 #include "splice.hpp"
 
 #include <algorithm>
-#include <string_view>
-#include <unordered_map>
 #include <utility>
 
 namespace telegate::tail {
 namespace {
 
 using std::chrono::milliseconds;
+using Kind = Request::Kind;
 
 /// Pause after a reply from another gateway or another epoch.
 constexpr milliseconds pause_foreign{200};
+/// Pause after a reply without samples or gaps.
+constexpr milliseconds pause_empty{100};
 constexpr milliseconds pause_busy_min{10};
 constexpr milliseconds pause_busy_max{10'000};
+
+constexpr std::size_t holes_per_request_max = 1'000;
+constexpr std::size_t request_bytes_max = 60'000;
+
+/// Returns an upper bound for the size of a hole in a request.
+std::size_t bytes_max(const TopicHole& hole) noexcept {
+    constexpr std::size_t around = 90;  // keys and two numbers
+    constexpr std::size_t escape_bytes_max = 6;
+    return around + escape_bytes_max * hole.topic.size();
+}
 
 Sample as_replayed(Sample sample) {
     sample.replayed = true;
     return sample;
 }
 
+/// Calls `take` with each open line of the topics until it returns false.
+template <class Topics, class Take>
+void each_open_line(const Topics& topics, const Take& take) {
+    for (const auto* const topic : topics) {
+        for (const SeqLine& line : topic->lines) {
+            if (line.is_open() && !take(*topic, line)) {
+                return;
+            }
+        }
+    }
+}
+
 }  // namespace
 
 Splice::Splice(SpliceOptions options, SpliceOutput& output)
     : options_(std::move(options)),
-      lines_(options_.recover, options_.kept_samples_max, counts_, output),
-      pages_(options_.prefixes, options_.recover ? options_.since : "") {
-    want_snapshot();
-}
-
-void Splice::take_live(const Sample& sample) {
-    see_live_epoch(sample.epoch);
-    lines_.take(sample);
+      output_(&output),
+      requests_(options_.recover ? options_.prefixes : std::vector<std::string>(), options_.since),
+      begin_(options_.recover ? Begin::pending : Begin::unknown) {
+    requests_.want(Kind::snapshot);
 }
 
 void Splice::gap(const Gap& gap) {
-    see_live_epoch(gap.epoch);
+    accept_epoch(gap.epoch, true);
     const bool is_for_us_only = gap.reason == Reason::slow || gap.reason == Reason::expired;
-    lines_.change(lines_.topic_of(gap.topic), gap.epoch, [&](SeqLine& line) {
-        if (is_for_us_only && options_.recover) {
-            line.add_reported(gap.first_seq, gap.last_seq, gap.reason);
-        } else {
-            line.add_gone(gap.first_seq, gap.last_seq, gap.reason);
-        }
-    });
+    const State state = is_for_us_only && options_.recover ? State::reported : State::gone;
+    change(topic_of(gap.topic), gap.epoch,
+           [&](SeqLine& line) { line.mark(gap.first_seq, gap.last_seq, state, gap.reason); });
 }
 
 void Splice::beat(const Beat& beat) {
     if (beat.seq != 0) {  // seq 0: the channel has published nothing yet
-        see_live_epoch(beat.epoch);
-        lines_.change(lines_.topic_of(beat.topic), beat.epoch, [&beat](SeqLine& line) { line.know(beat.seq); });
+        accept_epoch(beat.epoch, true);
+        change(topic_of(beat.topic), beat.epoch, [&](SeqLine& line) { line.know(beat.seq); });
     }
 }
 
-void Splice::see_live_epoch(std::int64_t epoch) {
-    if (epoch == lines_.epoch()) {
-        is_live_known_ = true;
-    } else if (!lines_.is_former(epoch)) {  // a message of the previous epoch was in flight when the gateway restarted
-        is_live_known_ = true;
+void Splice::take_live(const Sample& sample) {
+    accept_epoch(sample.epoch, true);
+    take(sample);
+}
+
+void Splice::take(const Sample& sample) {
+    change(topic_of(sample.topic, sample.unit), sample.epoch, [&](SeqLine& line) { line.insert(sample); });
+}
+
+void Splice::live_up(Time now) {
+    epochs_.is_live_known = false;
+    requests_.live_up(now);
+    requests_.want(Kind::snapshot);
+}
+
+void Splice::live_down() {
+    epochs_.is_live_known = false;
+    requests_.live_down();
+}
+
+void Splice::services_up() {
+    requests_.services_up();
+    if (!requests_.wants(Kind::snapshot)) {
+        requests_.want(Kind::snapshot);
+    }
+}
+
+void Splice::look_last() {
+    last_look_ = LastLook::wanted;
+    requests_.drop_look();
+    requests_.ask_after(Time::min());
+    requests_.want(Kind::snapshot);
+}
+
+// Epochs.
+
+/// Starts the epoch of a live message or reply if it is new. Returns false for a live message that was in flight when
+/// the gateway restarted, and for a reply that comes from another gateway than the live messages.
+bool Splice::accept_epoch(std::int64_t epoch, bool is_live) {
+    const bool is_former = std::find(epochs_.former.begin(), epochs_.former.end(), epoch) != epochs_.former.end();
+    const bool is_new = epoch != epochs_.now;
+    if (is_former || (is_new && !is_live && epochs_.is_live_known)) {
+        return false;
+    }
+    epochs_.is_live_known = epochs_.is_live_known || is_live;
+    if (is_new) {
         begin_epoch(epoch);
     }
+    return true;
 }
 
+/// Starts an epoch. Lines of the previous one, if any, are marked as ending, so that their last seq is requested; the
+/// new epoch is then output after end_past().
 void Splice::begin_epoch(std::int64_t epoch) {
-    const std::int64_t before = lines_.epoch();
-    if (before != 0) {
-        fail_begin();
+    const std::int64_t before = std::exchange(epochs_.now, epoch);
+    hole_position_.reset();
+    if (before == 0) {
+        epochs_.first = epoch;
+        return;
     }
-    lines_.begin_epoch(epoch);
-    pages_.set_hole_position(std::nullopt);
-    if (before != 0 && options_.recover) {
-        pages_.want_past(before);
-        want_snapshot();
+    epochs_.former.push_back(before);
+    if (epochs_.former.size() > Requests::epochs_max) {
+        epochs_.former.erase(epochs_.former.begin());
     }
+    fail_begin();
+    epochs_.waits_for_past = options_.recover;
+    requests_.want_past(before);
+    requests_.want(Kind::snapshot);
+    change_all([this, before](SeqLine& line) {
+        if (line.epoch() != before) {
+            return;
+        }
+        line.begin_end();
+        if (!options_.recover) {
+            tell_end_unknown(before);
+            line.end();
+        }
+    });
+}
+
+void Splice::end_past() {
+    requests_.drop(Kind::past);
+    if (std::exchange(epochs_.waits_for_past, false)) {
+        change_all([this](SeqLine& line) {
+            if (!line.is_started() && line.epoch() != epochs_.first) {
+                line.start(1);
+            }
+        });
+    }
+}
+
+void Splice::tell_end_unknown(std::int64_t epoch) {
+    if (std::exchange(epochs_.end_unknown, epoch) != epoch) {
+        output_->end_unknown(epoch);
+    }
+}
+
+// Lines.
+
+/// Returns null if topics_max is reached. Takes over the unit if there is one.
+Splice::Topic* Splice::topic_of(std::string_view name, std::string_view unit) {
+    auto found = topics_.find(name);
+    if (found == topics_.end()) {
+        if (topics_.size() >= splice_limits::topics_max) {
+            ++counts_.topics_refused;
+            return nullptr;
+        }
+        found = topics_.emplace(name, Topic{}).first;
+        found->second.name = found->first;
+        found->second.index = static_cast<std::uint32_t>(topics_.size() - 1);
+    }
+    if (!unit.empty() && unit != found->second.unit) {
+        found->second.unit = unit;
+    }
+    return &found->second;
+}
+
+/// Returns null if this epoch of the topic is closed, or for a null topic.
+SeqLine* Splice::line_of(Topic* topic, std::int64_t epoch) {
+    if (topic == nullptr) {
+        return nullptr;
+    }
+    const auto found = std::find_if(topic->lines.begin(), topic->lines.end(),
+                                    [epoch](const SeqLine& line) { return line.epoch() == epoch; });
+    if (found != topic->lines.end() || epoch != epochs_.now) {
+        return found == topic->lines.end() ? nullptr : &*found;
+    }
+    SeqLine& line = topic->lines.emplace_back(epoch, kept_);
+    if (!epochs_.waits_for_past && (epoch != epochs_.first || begin_ == Begin::known)) {
+        line.start(1);
+    }
+    return &line;
+}
+
+/// Adds a line for an earlier epoch, unless there is one. Returns whether it was added.
+bool Splice::add_earlier_line(Topic* topic, std::int64_t epoch) {
+    if (topic == nullptr || line_of(topic, epoch) != nullptr) {
+        return false;
+    }
+    const auto at = std::find_if(topic->lines.begin(), topic->lines.end(), [&](const SeqLine& line) {
+        return line.epoch() > epoch || line.epoch() == epochs_.now;
+    });
+    topic->lines.emplace(at, epoch, kept_)->begin_end();
+    return true;
+}
+
+/// Calls `change` with the line of this epoch, then outputs what is next in order. Does nothing if there is no line.
+template <class Change>
+void Splice::change(Topic* topic, std::int64_t epoch, const Change& change) {
+    if (SeqLine* const line = line_of(topic, epoch)) {
+        change(*line);
+        after_change(*topic);
+    }
+}
+
+template <class Change>
+void Splice::change_all(const Change& change) {
+    for (auto& [name, topic] : topics_) {
+        std::for_each(topic.lines.begin(), topic.lines.end(), change);
+        after_change(topic);
+    }
+}
+
+/// Outputs what is next in order and updates waiting_.
+void Splice::after_change(Topic& topic) {
+    Sample head;
+    head.topic = topic.name;
+    head.topic_index = topic.index;
+    head.unit = topic.unit;
+    while (!topic.lines.empty()) {
+        SeqLine& line = topic.lines.front();
+        if (!line.is_started() && begin_ == Begin::unknown && line.epoch() == epochs_.first) {
+            line.start(line.first_known());
+        }
+        if (!options_.recover) {
+            line.give_up(Reason::not_asked);
+        }
+        line.drain(head, *output_);
+        if (!line.is_done()) {
+            break;
+        }
+        topic.lines.erase(topic.lines.begin());
+    }
+    keep_within_limits(topic);
+    if (!topic.is_waiting &&
+        std::any_of(topic.lines.begin(), topic.lines.end(), [](const SeqLine& line) { return line.is_open(); })) {
+        topic.is_waiting = true;
+        waiting_.push_back(&topic);
+    }
+}
+
+void Splice::keep_within_limits(Topic& topic) {
+    if (kept_.samples > options_.kept_samples_max || kept_.text_bytes > splice_limits::kept_text_bytes_max ||
+        kept_.ranges > splice_limits::kept_ranges_max) {
+        for (SeqLine& line : topic.lines) {
+            line.drop_ahead();
+        }
+    }
+    if (topic.lines.size() > splice_limits::lines_per_topic_max) {
+        SeqLine& oldest = topic.lines.front();
+        tell_end_unknown(oldest.epoch());
+        oldest.give_up(Reason::no_answer);
+        oldest.end();
+        after_change(topic);
+    }
+}
+
+void Splice::begin_lines(Begin begin) {
+    begin_ = begin;
+    change_all([begin](SeqLine& line) {
+        if (!line.is_started() && (line.baseline != 0 || begin == Begin::known)) {
+            line.start(std::min(line.baseline + 1, line.first_known()));
+        }
+    });
 }
 
 /// Stops waiting for the first snapshot and the history for --since.
 void Splice::fail_begin() {
     if (!has_begun()) {
-        counts_.since_failed = pages_.is_since_wanted();
+        counts_.since_failed = requests_.wants(Kind::since);
         counts_.baseline_failed = true;
-        pages_.drop_since();
+        requests_.drop(Kind::since);
+        begin_lines(Begin::unknown);
     }
 }
 
+/// Marks all missing samples as lost.
 void Splice::give_up(Reason reason) {
+    requests_.drop(Kind::snapshot);
     fail_begin();
-    pages_.drop_snapshot();
     end_past();
-    lines_.give_up(reason);
+    change_all([this, reason](SeqLine& line) {
+        line.give_up(reason);
+        if (line.is_ending()) {
+            tell_end_unknown(line.epoch());
+            line.end();
+        }
+    });
 }
 
-void Splice::end_past() {
-    pages_.drop_past();
-    lines_.end_past();
-}
+// Requests and replies.
 
-void Splice::want_snapshot() {
-    if (!options_.recover) {
-        return;
-    }
-    pages_.want_snapshot();
-    if (schedule_.is_in_flight(Request::Kind::snapshot)) {
-        schedule_.forget();
-    }
-}
-
-void Splice::stalled(Time now) {
-    schedule_.look_again(now);
-}
-
-void Splice::look_last() {
-    last_look_ = LastLook::wanted;
-    schedule_.drop_second_look();
-    schedule_.ask_at_once();
-    want_snapshot();
-}
-
-void Splice::live_up(Time now) {
-    is_live_known_ = false;
-    schedule_.live_up(now);
-    want_snapshot();
-}
-
-void Splice::live_down(Time /*now*/) {
-    is_live_known_ = false;
-    schedule_.live_down();
-}
-
-void Splice::services_up(Time /*now*/) {
-    schedule_.services_up();
-    if (!pages_.is_snapshot_wanted()) {
-        want_snapshot();
-    }
-}
-
-bool Splice::is_settled() {
-    return !is_missing() && !pages_.is_snapshot_wanted() && !schedule_.is_in_flight();
+bool Splice::has_holes() {
+    std::erase_if(waiting_, [](Topic* topic) {
+        topic->is_waiting =
+            std::any_of(topic->lines.begin(), topic->lines.end(), [](const SeqLine& line) { return line.is_open(); });
+        return !topic->is_waiting;
+    });
+    return !waiting_.empty();
 }
 
 std::optional<Request> Splice::turn(Time now) {
-    if (!options_.recover) {
-        return std::nullopt;
+    if (requests_.is_look_due(now) && !requests_.wants(Kind::snapshot)) {
+        requests_.want(Kind::snapshot);
     }
-    schedule_.drop_overdue(now);
-    if (schedule_.take_second_look(now) && !pages_.is_snapshot_wanted()) {
-        want_snapshot();
-    }
-    if (schedule_.take_hopeless(is_missing(), now)) {
+    if (requests_.is_hopeless(is_missing(), now)) {
         give_up(Reason::no_answer);
     }
-    if (!schedule_.may_ask(now)) {
-        return std::nullopt;
-    }
-    auto request = pages_.next(lines_);
-    return request ? std::optional(schedule_.ask(std::move(*request), now)) : std::nullopt;
+    std::optional<Request> request = requests_.may_ask(now) ? next_request() : std::nullopt;
+    return request ? std::optional(requests_.ask(std::move(*request), now)) : std::nullopt;
 }
 
-Time Splice::next_turn() const {
-    if (!options_.recover) {
-        return RequestSchedule::never;
+/// Requests holes of earlier epochs before the history of the next epoch.
+std::optional<Request> Splice::next_request() {
+    std::optional<Request> page = requests_.page();
+    if (page && page->kind != Kind::since) {
+        return page;
     }
-    const bool has_waiting = !lines_.waiting().empty();
-    const bool is_behind = pages_.is_past_wanted() || has_waiting;
-    return schedule_.next_turn(pages_.is_snapshot_wanted() || pages_.is_since_wanted() || is_behind,
-                               !has_begun() || is_behind);
+    std::optional<Request> holes = hole_request();
+    if (!page || (page->is_whole_epoch && page->position == 0U && holes && holes->epoch != epochs_.now)) {
+        return holes;
+    }
+    page->epoch = page->epoch != 0 ? page->epoch : epochs_.now;
+    return page;
 }
 
-/// Returns whether the reply comes from the gateway whose samples are received.
-bool Splice::accept_epoch(std::int64_t epoch) {
-    if (epoch == lines_.epoch()) {
-        return true;
-    }
-    if (lines_.epoch() != 0 && (is_live_known_ || lines_.is_former(epoch))) {
-        return false;
-    }
-    begin_epoch(epoch);
-    return true;
+/// Requests holes of an earlier epoch if there are any; a request covers one epoch only.
+std::optional<Request> Splice::hole_request() {
+    Request request;
+    request.kind = Kind::holes;
+    each_open_line(waiting_, [&](const Topic& /*topic*/, const SeqLine& line) {
+        request.epoch = line.epoch();
+        return request.epoch == epochs_.now;
+    });
+    std::size_t bytes = 0;
+    each_open_line(waiting_, [&](const Topic& topic, const SeqLine& line) {
+        return line.epoch() != request.epoch || line.each_hole([&](std::uint64_t first, std::uint64_t last) {
+            TopicHole hole{std::string(topic.name), first, last};
+            bytes += bytes_max(hole);
+            const bool fits = request.holes.size() < holes_per_request_max && bytes <= request_bytes_max;
+            if (fits) {
+                request.holes.push_back(std::move(hole));
+            }
+            return fits;
+        });
+    });
+    request.position = request.epoch == epochs_.now ? hole_position_ : std::nullopt;
+    return request.holes.empty() ? std::nullopt : std::optional(std::move(request));
 }
 
 void Splice::answer(const Answer& answer, Time now) {
-    const auto request = schedule_.take_answered(answer.id);
+    const std::optional<Request> request = requests_.take_answered(answer.id);
     if (!request) {
         ++counts_.answers_ignored;
         return;
     }
-    const bool is_new_epoch = answer.epoch != lines_.epoch() && lines_.epoch() != 0;
-    if (!accept_epoch(answer.epoch)) {
+    const bool is_new_epoch = answer.epoch != epochs_.now && epochs_.now != 0;
+    if (!accept_epoch(answer.epoch, false)) {
         ++counts_.answers_ignored;
-        schedule_.ask_after(now + pause_foreign);
+        requests_.ask_after(now + pause_foreign);
         return;
     }
     if (answer.error) {
         take_error(*answer.error, *request, now);
         return;
     }
-    const bool is_of_one_epoch = request->kind == Request::Kind::holes || request->kind == Request::Kind::past;
-    if (is_new_epoch && !is_of_one_epoch) {
+    if (request->kind == Kind::holes) {
+        take_holes(*request, answer, now);
+        return;
+    }
+    requests_.note_progress(now);
+    if (is_new_epoch && request->kind != Kind::past) {
         return;  // restarts with the first page
     }
     switch (request->kind) {
-        case Request::Kind::snapshot: take_snapshot(answer, now); break;
-        case Request::Kind::since: take_since(answer); break;
-        case Request::Kind::past: take_past(answer, *request); break;
-        case Request::Kind::holes: return take_holes(answer, *request, now);
+        case Kind::past: return take_past(*request, answer);
+        case Kind::snapshot: return take_snapshot(*request, answer, now);
+        case Kind::since: return take_since(*request, answer);
+        case Kind::holes: break;
     }
-    schedule_.note_progress(now);
 }
 
 void Splice::take_error(const AnswerError& error, const Request& request, Time now) {
     if (error.code == "busy") {
-        schedule_.note_progress(now);
-        schedule_.ask_after(now + std::clamp(error.retry_after, pause_busy_min, pause_busy_max));
-        return;
-    }
-    if (request.kind == Request::Kind::past) {  // also of an older gateway, which does not know this request
+        requests_.note_progress(now);
+        requests_.ask_after(now + std::clamp(error.retry_after, pause_busy_min, pause_busy_max));
+    } else if (request.kind == Kind::past) {  // also of an older gateway, which does not know this request
         if (error.code == "unknown_epoch") {
-            lines_.tell_end_unknown(request.epoch);
+            tell_end_unknown(request.epoch);
         }
-        return end_past();
+        end_past();
+    } else if (error.code == "unknown_epoch" && request.epoch != epochs_.now && request.kind == Kind::holes) {
+        end_holes(request, {}, Reason::unknown_epoch);
+    } else if (error.code == "unknown_epoch" && request.epoch != epochs_.now && request.kind == Kind::since) {
+        requests_.want(Kind::since);  // the log no longer has the epoch
+    } else if (error.code == "unknown_epoch") {
+        requests_.ask_after(now + pause_foreign);
+    } else if (!requests_.leave_out(request, error.pointer)) {
+        counts_.refusal = error.code + ": " + error.detail;
+        give_up(Reason::no_answer);
     }
-    if (error.code == "unknown_epoch") {
-        if (request.kind == Request::Kind::holes && request.epoch != lines_.epoch()) {
-            end_lines({}, request, Reason::unknown_epoch);
-        } else if (request.kind == Request::Kind::since && request.epoch != lines_.epoch()) {
-            pages_.restart_since();
-        } else {
-            schedule_.ask_after(now + pause_foreign);
-        }
-        return;
-    }
-    if (request.kind == Request::Kind::snapshot && request.removed && error.pointer == "/removed") {
-        pages_.leave_out_removed();  // an older gateway
-        return;
-    }
-    if (request.kind == Request::Kind::since && error.pointer == "/earlier_runs") {
-        pages_.leave_out_earlier_runs();
-        return;
-    }
-    counts_.refusal = error.code + ": " + error.detail;
-    give_up(Reason::no_answer);
 }
 
-void Splice::take_snapshot(const Answer& answer, Time now) {
+void Splice::take_snapshot(const Request& request, const Answer& answer, Time now) {
     std::unordered_map<std::string_view, std::uint64_t> ends;  // topics with losses after their last sample
     for (const Gap& gone : answer.gone) {
         ends[gone.topic] = gone.last_seq;
     }
     for (const Sample& sample : answer.samples) {
-        if (sample.epoch == lines_.epoch()) {
-            const auto end = ends.find(sample.topic);
-            take_snapshot_sample(sample, end == ends.end() ? sample.seq : end->second);
+        if (sample.epoch != epochs_.now) {
+            continue;
         }
+        const auto end = ends.find(sample.topic);
+        change(topic_of(sample.topic, sample.unit), sample.epoch, [&](SeqLine& line) {
+            if (line.is_started() || has_snapshot_) {
+                line.insert(as_replayed(sample));
+            } else if (options_.last && !requests_.wants(Kind::since)) {
+                line.start(sample.seq);
+                line.insert(sample);
+            } else {
+                begin_line(line, end == ends.end() ? sample.seq : end->second);
+            }
+        });
     }
     for (const Gap& gone : answer.gone) {
-        take_snapshot_gap(gone);
+        change(topic_of(gone.topic), epochs_.now, [&](SeqLine& line) {
+            if (line.is_started() || has_snapshot_) {
+                line.mark(gone.first_seq, gone.last_seq, State::gone, gone.reason);
+            } else {
+                begin_line(line, gone.last_seq);
+            }
+        });
     }
-    if (!pages_.end_snapshot_page(answer)) {
+    if (!requests_.end_page(request, answer)) {
         return;
     }
+    has_snapshot_ = true;
     if (last_look_ == LastLook::wanted) {
         last_look_ = LastLook::done;
-        schedule_.ask_after(now + on_its_way);
+        requests_.ask_after(now + on_its_way);
     }
-    if (!has_begun() && !pages_.is_since_wanted()) {
-        lines_.begin_lines(Baseline::known);
+    if (!has_begun() && !requests_.wants(Kind::since)) {
+        begin_lines(Begin::known);
     }
 }
 
-/// `last_seq` is the last seq of the topic, which is higher than that of the sample if samples after it were lost.
-void Splice::take_snapshot_sample(const Sample& sample, std::uint64_t last_seq) {
-    lines_.change(lines_.topic_of(sample), lines_.epoch(), [&](SeqLine& line) {
-        if (line.is_started() || pages_.has_snapshot()) {
-            line.insert(as_replayed(sample));
-        } else if (options_.last && !pages_.is_since_wanted()) {
-            line.start(sample.seq);
-            line.insert(sample);
-        } else {
-            begin_line(line, last_seq);
-        }
-    });
-}
-
-/// Samples before the first snapshot are not missing.
+/// Samples before the first snapshot are not missing. `last_seq` is the last one of the topic.
 void Splice::begin_line(SeqLine& line, std::uint64_t last_seq) const {
     line.know(last_seq);
-    if (pages_.is_since_wanted()) {
+    if (requests_.wants(Kind::since)) {
         line.baseline = last_seq;
     } else {
-        line.start(std::min(line.first_known(), last_seq + 1));
+        line.start(line.first_known());
     }
 }
 
-/// The gap follows the last sample, or there is no sample at all.
-void Splice::take_snapshot_gap(const Gap& gone) {
-    lines_.change(lines_.topic_of(gone.topic), lines_.epoch(), [&](SeqLine& line) {
-        if (line.is_started() || pages_.has_snapshot()) {
-            line.add_gone(gone.first_seq, gone.last_seq, gone.reason);
-        } else {
-            begin_line(line, gone.last_seq);
-        }
-    });
-}
-
-void Splice::take_past(const Answer& answer, const Request& request) {
+void Splice::take_past(const Request& request, const Answer& answer) {
+    // With an unknown start, samples of the first epoch may be older than it.
+    const bool is_after_start = request.epoch != epochs_.first || begin_ == Begin::known;
     for (const PastTopic& past : answer.past) {
-        lines_.take_past(past.topic, request.epoch, past.last_seq, answer.is_end_known);
+        if (past.last_seq == 0 || !is_after_start) {
+            continue;
+        }
+        Topic* const topic = topic_of(past.topic);
+        const bool is_new = add_earlier_line(topic, request.epoch);
+        change(topic, request.epoch, [&](SeqLine& line) {
+            line.know(past.last_seq);
+            if (is_new) {
+                line.start(1);
+            }
+            if (is_new && answer.is_end_known) {
+                line.end();
+            }
+        });
     }
     if (!answer.is_end_known) {
-        lines_.tell_end_unknown(request.epoch);
+        tell_end_unknown(request.epoch);
     }
-    if (pages_.end_past_page(answer, lines_.epoch())) {
+    if (requests_.end_page(request, answer)) {
         end_past();
     }
 }
 
-void Splice::take_since(const Answer& answer) {
+void Splice::take_since(const Request& request, const Answer& answer) {
     for (const Sample& sample : answer.samples) {
         counts_.since_first_utc_ns =
             std::min(counts_.since_first_utc_ns.value_or(sample.time_utc_ns), sample.time_utc_ns);
-        const bool is_earlier = sample.epoch == answer.samples_epoch && sample.epoch < lines_.epoch();
-        if (!is_earlier && sample.epoch != lines_.epoch()) {
+        const bool is_earlier = sample.epoch == answer.samples_epoch && sample.epoch < epochs_.now;
+        if (!is_earlier && sample.epoch != epochs_.now) {
             continue;
         }
-        TopicLines::Topic* const topic = lines_.topic_of(sample);
-        if (topic != nullptr && is_earlier) {
-            lines_.add_earlier_line(*topic, sample.epoch);
+        Topic* const topic = topic_of(sample.topic, sample.unit);
+        if (is_earlier) {
+            add_earlier_line(topic, sample.epoch);
         }
-        lines_.change(topic, sample.epoch, [&](SeqLine& line) {
+        change(topic, sample.epoch, [&](SeqLine& line) {
             if (!line.is_started()) {
-                const std::uint64_t first = is_earlier ? sample.seq : std::min(sample.seq, line.baseline + 1);
-                line.start(pages_.is_whole_epoch() ? 1 : first);
+                const std::uint64_t end = is_earlier ? sample.seq : std::min(line.baseline + 1, line.first_known());
+                line.start(request.is_whole_epoch ? 1 : std::min(sample.seq, end));
             }
             line.insert(sample);
         });
     }
     if (answer.is_end && !answer.is_end_known) {
-        lines_.tell_end_unknown(answer.samples_epoch);
+        tell_end_unknown(answer.samples_epoch);
     }
-    if (pages_.end_since_page(answer)) {
-        lines_.begin_lines(Baseline::known);
+    if (requests_.end_page(request, answer)) {
+        begin_lines(Begin::known);
     }
 }
 
-void Splice::take_holes(const Answer& answer, const Request& request, Time now) {
-    const bool is_present = request.epoch == lines_.epoch();
+void Splice::take_holes(const Request& request, const Answer& answer, Time now) {
+    const bool is_present = request.epoch == epochs_.now;
     for (const Sample& sample : answer.samples) {
-        lines_.take(as_replayed(sample));
+        take(as_replayed(sample));
     }
     for (const Gap& gone : answer.gone) {
-        lines_.change(lines_.find(gone.topic), request.epoch, [&gone](SeqLine& line) {
-            line.know(line.is_ending() ? gone.last_seq : 0);
-            line.lose(gone.first_seq, gone.last_seq, gone.reason);
+        change(topic_of(gone.topic), request.epoch, [&](SeqLine& line) {
+            const std::uint64_t last = line.is_ending() ? gone.last_seq : std::min(gone.last_seq, line.last_known());
+            line.mark(gone.first_seq, last, State::gone, gone.reason);
         });
     }
     if (!is_present) {
         if (!answer.is_end_known) {
-            lines_.tell_end_unknown(request.epoch);
+            tell_end_unknown(request.epoch);
         }
-        end_lines(answer, request, Reason::not_retained);
+        end_holes(request, answer, Reason::not_retained);
     }
     const bool has_more = !answer.left.empty();
-    pages_.set_hole_position(has_more && is_present ? answer.position : std::nullopt);
+    hole_position_ = has_more && is_present ? answer.position : std::nullopt;
     if (!answer.samples.empty() || !answer.gone.empty() || has_more || !is_present) {
-        schedule_.note_help(now);
+        requests_.note_progress(now);
     } else {
-        schedule_.note_empty_answer(now);
+        requests_.ask_after(now + pause_empty);
     }
 }
 
-/// The reply about a previous epoch is final; only topics in `left` are requested again.
-void Splice::end_lines(const Answer& answer, const Request& request, Reason reason) {
+/// The reply about an earlier epoch is final; only topics in `left` are requested again.
+void Splice::end_holes(const Request& request, const Answer& answer, Reason reason) {
     for (const TopicHole& hole : request.holes) {
         const bool is_left = std::find(answer.left.begin(), answer.left.end(), hole.topic) != answer.left.end();
-        lines_.change(is_left ? nullptr : lines_.find(hole.topic), request.epoch, [&](SeqLine& line) {
-            line.give_up(hole.first_seq, hole.last_seq == 0 ? seq_max : hole.last_seq, reason);
-            if (hole.last_seq == 0) {
-                line.end();
-            }
+        change(is_left ? nullptr : topic_of(hole.topic), request.epoch, [&](SeqLine& line) {
+            line.give_up(reason, hole.first_seq, hole.last_seq == 0 ? seq_max : hole.last_seq);
             if (reason == Reason::unknown_epoch) {
-                lines_.tell_end_unknown(request.epoch);
-                line.end();
+                tell_end_unknown(request.epoch);
                 line.give_up(reason);
+            }
+            if (reason == Reason::unknown_epoch || hole.last_seq == 0) {
+                line.end();
             }
         });
     }

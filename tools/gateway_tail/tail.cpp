@@ -108,8 +108,8 @@ void Tail::take_answers(Time now) {
             if (parse_answer(message.text(message.size() - 1), answer, what)) {
                 output_.make_room(answer);
                 splice_.answer(answer, now);
-            } else if (troubles_.is_new(what)) {
-                say("invalid reply from the services: " + what);
+            } else {
+                say_once("invalid reply from the services: " + what);
             }
         }
     }
@@ -128,7 +128,7 @@ void Tail::take_news(Time now) {
                     say("connection lost, reconnecting");
                     output_.narrator().lost_connection();
                 }
-                splice_.live_down(now);
+                splice_.live_down();
                 is_connected_ = false;
                 break;
             case News::services_up:
@@ -136,7 +136,7 @@ void Tail::take_news(Time now) {
                     splice_.live_up(now);  // there is no live connection, so timeouts for the services start here
                     was_connected_ = true;
                 }
-                splice_.services_up(now);
+                splice_.services_up();
                 break;
             case News::services_down: splice_.services_down(now); break;
         }
@@ -152,14 +152,20 @@ void Tail::ask(Time now) {
     }
 }
 
-void Tail::say_what_is_new() {
-    if (!was_connected_ && steady_clock::now() - began_ >= silent_wait && said_.insert(Said::waiting).second) {
-        say("waiting for " + to_string(options_.is_last_only() ? *options_.services : options_.publish));
+void Tail::say_once(const std::string& words) {
+    if (troubles_.is_new(words)) {
+        say(words);
     }
-    if (reader_.not_understood() > 0 && said_.insert(Said::strange_message).second) {
+}
+
+void Tail::say_what_is_new() {
+    if (!was_connected_ && steady_clock::now() - began_ >= silent_wait) {
+        say_once("waiting for " + to_string(options_.is_last_only() ? *options_.services : options_.publish));
+    }
+    if (reader_.not_understood() > 0) {
         std::string topic;
         append_printable(topic, reader_.strange_topic());
-        say("cannot parse a message on topic \"" + topic + "\"; further ones are not reported");
+        say_once("cannot parse a message on topic \"" + topic + "\"; further ones are not reported");
     }
     say_splice_news();
     say_begin_of_history();
@@ -168,9 +174,10 @@ void Tail::say_what_is_new() {
 void Tail::say_splice_news() {
     const SpliceCounts& counts = splice_.counts();
     const bool is_refused = counts.refusal != refusal_said_;
-    const bool is_without_begin = counts.baseline_failed && options_.services && said_.insert(Said::no_baseline).second;
+    const bool is_without_begin = counts.baseline_failed && options_.services && !is_without_begin_;
     if (is_refused || is_without_begin) {
         refusal_said_ = counts.refusal;
+        is_without_begin_ = is_without_begin_ || is_without_begin;
         std::string words = "the services at " + to_string(*options_.services);
         words += is_refused ? " refused the request: " : " sent no reply";
         append_printable(words, is_refused ? counts.refusal : "");
@@ -181,15 +188,15 @@ void Tail::say_splice_news() {
         }
         say(words);
     }
-    if (counts.topics_refused > 0 && said_.insert(Said::refused_topic).second) {
-        say("more than " + grouped(splice_limits::topics_max) + " topics; the others are ignored");
+    if (counts.topics_refused > 0) {
+        say_once("more than " + grouped(splice_limits::topics_max) + " topics; the others are ignored");
     }
 }
 
 /// The gateway does not report where its history begins, so this is derived from the earliest sample that it returned.
 void Tail::say_begin_of_history() {
     const std::optional<std::int64_t> first = splice_.counts().since_first_utc_ns;
-    if (!splice_.has_begun() || !first || !said_.insert(Said::begin_of_history).second) {
+    if (!splice_.has_begun() || !first) {
         return;
     }
     constexpr std::int64_t ns_per_s = 1'000'000'000;  // the difference of any two times in seconds fits
@@ -203,7 +210,7 @@ void Tail::say_begin_of_history() {
         constexpr unsigned decimals = 3;
         std::string words = "the history begins at ";
         append_time(words, *first, decimals);
-        say(words);
+        say_once(words);
     }
 }
 
@@ -348,7 +355,7 @@ int Tail::finish_last() const {
     if (splice_.has_begun() && !splice_.counts().baseline_failed && splice_.counts().refusal.empty()) {
         return !output_.is_done() && say_unmatched() ? exit_code::lost : exit_code::nothing_lost;
     }
-    if (splice_.counts().refusal.empty() && !said_.contains(Said::no_baseline)) {
+    if (splice_.counts().refusal.empty() && !is_without_begin_) {
         say("the services at " + to_string(*options_.services) + " sent no reply");
     }
     return exit_code::unavailable;

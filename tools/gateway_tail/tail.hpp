@@ -12,7 +12,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -32,8 +31,6 @@ class Tail {
 
   private:
     enum class News : std::uint8_t { live_up, live_down, services_up, services_down };
-    /// Reports that are made only once.
-    enum class Said : std::uint8_t { waiting, strange_message, refused_topic, no_baseline, begin_of_history };
 
     void connect();
     void watch(const MonitorEvent& event, bool is_live);
@@ -42,6 +39,7 @@ class Tail {
     void take_answers(Time now);
     void take_news(Time now);
     void ask(Time now);
+    void say_once(const std::string& words);
     void say_what_is_new();
     void say_splice_news();
     void say_begin_of_history();
@@ -74,8 +72,8 @@ class Tail {
     bool is_connected_ = false;  // the required connections are established
     bool was_connected_ = false;
     Troubles troubles_;
-    std::set<Said> said_;
     std::string refusal_said_;
+    bool is_without_begin_ = false;  // this was reported
 };
 
 }  // namespace telegate::tail

@@ -1,6 +1,7 @@
 #include "tail_options.hpp"
 
 #include "base/parse_time.hpp"
+#include "config/quantity.hpp"
 #include "sample_text.hpp"
 #include "time_words.hpp"
 
@@ -13,12 +14,10 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <exception>
 #include <filesystem>
 #include <memory>
 #include <stdexcept>
-#include <system_error>
 #include <utility>
 #include <variant>
 
@@ -116,13 +115,9 @@ void add_how(CLI::App& app, TailOptions& options) {
     CLI::Option* const json =
         add_format("--json", OutputFormat::json, "Print one JSON object per line, as described in docs/wire.md");
     CLI::Option* const csv = add_format("--csv", OutputFormat::csv, "Print comma-separated values with a header line");
-    CLI::Option* const rate =
-        add_format("--rate", OutputFormat::rates,
-                   "Print a table of rates, delays and losses by topic every second instead of samples");
     CLI::Option* const quiet = add_format("--quiet", OutputFormat::none, "Print no samples, only the summary");
-    json->excludes(csv, rate, quiet);
-    csv->excludes(rate, quiet);
-    rate->excludes(quiet);
+    json->excludes(csv, quiet);
+    csv->excludes(quiet);
     app.add_option("--color", options.color,
                    "Color the output: auto (on a terminal, unless NO_COLOR is set), always or never (default: "
                    "auto)")
@@ -191,10 +186,8 @@ std::optional<std::uint64_t> read_count(const std::string& text) {
     if (text.empty()) {
         return std::nullopt;
     }
-    std::uint64_t count = 0;
-    const char* const end = text.data() + text.size();
-    const auto [rest, error] = std::from_chars(text.data(), end, count);
-    if (error != std::errc() || rest != end || count == 0 || count > count_max) {
+    const std::optional<std::uint64_t> count = parse_number<std::uint64_t>(text);
+    if (!count || *count == 0 || *count > count_max) {
         throw std::invalid_argument("--count: invalid count \"" + text + "\": must be a whole number from 1 to " +
                                     std::to_string(count_max));
     }

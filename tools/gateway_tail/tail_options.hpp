@@ -42,7 +42,7 @@ inline constexpr std::array<Meaning, 7> meanings = {{
 }};
 }  // namespace exit_code
 
-enum class OutputFormat : std::uint8_t { text, json, csv, rates, none };
+enum class OutputFormat : std::uint8_t { text, json, csv, none };
 
 struct TailOptions {
     Endpoint publish;

@@ -1,14 +1,9 @@
 #include "tail_output.hpp"
 
-#include <algorithm>
 #include <cstdlib>
-#include <limits>
 
 namespace telegate::tail {
 namespace {
-
-constexpr std::chrono::seconds rates_interval{1};
-constexpr const char* home_and_clear = "\x1b[H\x1b[J";
 
 bool wants_color(const TailOptions& options, const Console& console) {
     const char* const no_color = std::getenv("NO_COLOR");
@@ -16,17 +11,11 @@ bool wants_color(const TailOptions& options, const Console& console) {
     return options.color == "always" || (options.color == "auto" && console.is_terminal() && !is_refused);
 }
 
-std::int64_t utc_now_ns() {
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
-        .count();
-}
-
 }  // namespace
 
 TailOutput::TailOutput(const TailOptions& options)
     : options_(options),
       lines_(options.format, wants_color(options, console_)),
-      rates_since_(std::chrono::steady_clock::now()),
       narrator_(options.services.has_value()) {
     if (options.format != OutputFormat::none) {
         console_.check();
@@ -39,11 +28,8 @@ void TailOutput::give(const Sample& sample) {
         return;
     }
     account_.give(sample);
-    narrator_.give(sample);
-    is_full_ = account_.samples() == options_.count;
-    if (options_.format == OutputFormat::rates) {
-        rates_.give(sample, utc_now_ns());
-    } else if (options_.format != OutputFormat::none) {
+    is_full_ = account_.counts().samples == options_.count;
+    if (options_.format != OutputFormat::none) {
         lines_.append(console_.buffer(), sample);
         console_.added();
     }
@@ -55,9 +41,6 @@ void TailOutput::lose(const Gap& gap) {
     }
     account_.lose(gap);
     narrator_.lose(gap);
-    if (options_.format == OutputFormat::rates) {
-        rates_.lose(gap);
-    }
 }
 
 void TailOutput::end_unknown(std::int64_t epoch) {
@@ -75,22 +58,9 @@ void TailOutput::make_room(const Answer& answer) {
     }
 }
 
-void TailOutput::show_rates(Time now) {
-    constexpr std::size_t other_rows = 3;  // the header, the omitted topics, and the cursor
-    const bool is_terminal = console_.is_terminal();
-    const std::size_t rows_max = is_terminal ? console_.rows() - std::min(console_.rows() - 1, other_rows)
-                                             : std::numeric_limits<std::size_t>::max();
-    console_.buffer() += is_terminal ? home_and_clear : "";
-    console_.buffer() += rates_.page(now - rates_since_, rows_max);
-    rates_since_ = now;
-}
-
 void TailOutput::turn(Time now, bool is_settled) {
-    if (options_.format == OutputFormat::rates && now - rates_since_ >= rates_interval) {
-        show_rates(now);
-    }
     console_.flush();
-    if (const std::optional<std::string> words = narrator_.words(now, is_settled)) {
+    if (const std::optional<std::string> words = narrator_.words(now, is_settled, account_.counts())) {
         say(*words);
     }
 }

@@ -3,10 +3,9 @@
 #include "account.hpp"
 #include "console.hpp"
 #include "narrator.hpp"
-#include "rate_table.hpp"
 #include "sample_lines.hpp"
+#include "splice.hpp"
 #include "tail_options.hpp"
-#include "topic_lines.hpp"
 
 namespace telegate::tail {
 
@@ -34,14 +33,10 @@ class TailOutput final : public SpliceOutput {
     [[nodiscard]] const Account& account() const noexcept { return account_; }
 
   private:
-    void show_rates(Time now);
-
     const TailOptions& options_;
     Console console_;
     bool is_full_ = false;
     SampleLines lines_;
-    RateTable rates_;
-    Time rates_since_;
     Account account_;
     Narrator narrator_;
 };

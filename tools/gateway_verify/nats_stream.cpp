@@ -1,8 +1,8 @@
 #include "nats_stream.hpp"
 
 #include "gateway_log/commands.hpp"
-#include "nats/connect_options.hpp"
-#include "nats/nats_handles.hpp"
+#include "nats_handles.hpp"
+#include "nats_options.hpp"
 #include "verify_options.hpp"
 
 #include <cerrno>
@@ -57,9 +57,11 @@ uplink::NatsOptions connect_options(const StreamAddress& address) {
     options.client_name = "gateway_verify";
     options.tls_server_name = address.tls_server_name;
     options.secrets = [&] {
-        return uplink::AdapterSecrets{address.credentials_file,
-                                      address.credentials_file.empty() ? "" : read_file(address.credentials_file),
-                                      address.tls_ca, address.tls_certificate, address.tls_key};
+        const std::string& path = address.credentials_file;
+        return uplink::AdapterSecrets{.credentials = {path, path.empty() ? "" : read_file(path)},
+                                      .tls_ca = {address.tls_ca},
+                                      .tls_certificate = {address.tls_certificate},
+                                      .tls_key = {address.tls_key}};
     };
     try {
         return uplink::make_connect_options(options, address.url, response_max);

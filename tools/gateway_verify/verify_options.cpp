@@ -59,9 +59,9 @@ log_tool::Parsed<VerifyOptions> parse_verify_options(int argc, const char* const
            "one received are unknown")
         ->type_name("DIR");
     app.add_option("--channel", channels,
-                   "Channels of the stream, by a prefix of their topics or a pattern such as 'host/*.user'; may be "
-                   "repeated (default: all channels)")
-        ->type_name("PREFIX|PATTERN")
+                   "Channel of the stream, by its topic, or channels, by the beginning of their topics and *, such as "
+                   "'host/*'; may be repeated (default: all channels)")
+        ->type_name("TOPIC")
         ->expected(1)
         ->take_all();
     app.add_option(

@@ -241,19 +241,20 @@ Goal goal_of(const std::string& engine) {
     return most > 0 ? Goal::at_most(most) : Goal{};
 }
 
-Report measure(const CodecOptions& options, std::size_t runs) {
+void measure(const CodecOptions& options, Steps& steps, Report& report) {
     const std::vector<CodecEngine> engines = make_engines(options);
-    Report report{"codec", "nanoseconds per sample"};
+    report = {"codec", "nanoseconds per sample"};
     for (const CodecEngine& engine : engines) {
         (void)engine.encode(samples_max);  // warm-up; makes each channel known
     }
-    for (std::size_t run = 0; run < runs; ++run) {
+    steps.expect(steps.runs() * engines.size());
+    for (std::size_t run = 0; run < steps.runs(); ++run) {
         for (const CodecEngine& engine : engines) {
+            steps.next(engine.name());
             report.add(engine.name(), nanoseconds_per_sample(engine), goal_of(engine.name()));
         }
     }
     add_ratios(report, options);
-    return report;
 }
 
 void add_options(CLI::App& app, CodecOptions& chosen) {

@@ -2,8 +2,8 @@
 #include "footprint/allocation_counts.hpp"
 #include "footprint/gateway_process.hpp"
 #include "footprint/scratch.hpp"
+#include "footprint/status_client.hpp"
 #include "process_figures.hpp"
-#include "rest/status_clients.hpp"
 
 #include "core/bounded_queue.hpp"
 #include "core/telemetry_sample.hpp"
@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::size_t queue_samples = 65'536;
 constexpr double queue_sample_bytes_max = 64;
+constexpr const char* all_scenarios = "all";
 
 /// The goals of a scenario; 0 for none.
 struct FootprintGoals {
@@ -56,11 +57,11 @@ std::vector<Scenario> usual_scenarios() {
 
 struct FootprintOptions {
     std::string program = gateway_beside();
-    std::string allocation_counter;    // the library; empty: allocations are not counted
-    std::vector<std::string> names;    // of usual scenarios; empty: all
-    std::vector<std::string> configs;  // files to measure instead
-    double seconds = 10;
-    double warm_up_seconds = 2;
+    std::string allocation_counter;             // the library; empty: allocations are not counted
+    std::vector<std::string> names{"shipped"};  // of usual scenarios
+    std::vector<std::string> configs;           // files to measure instead
+    double seconds = 3;
+    double warm_up_seconds = 1;
 };
 
 /// Returns the number of allocations from the file of a process that was started with the library. It is 0 if the
@@ -80,13 +81,12 @@ class Stage {
         }
         if (scenario.polls_per_second > 0) {
             constexpr std::chrono::nanoseconds second = std::chrono::seconds(1);
-            poller_ = std::make_unique<StatusClients>(gateway_.rest_address(), 1,
-                                                      second / static_cast<std::int64_t>(scenario.polls_per_second));
+            poller_ = std::make_unique<StatusClient>(gateway_.rest_address(),
+                                                     second / static_cast<std::int64_t>(scenario.polls_per_second));
         }
     }
 
     [[nodiscard]] pid_t id() const noexcept { return gateway_.id(); }
-    [[nodiscard]] const EndInOrder& end_in_order() const noexcept { return end_in_order_; }
     /// Stops the clients, then the gateway. Returns its log.
     std::string stop(std::vector<double>& status_us) {
         if (poller_ != nullptr) {
@@ -107,11 +107,10 @@ class Stage {
         return setup;
     }
 
-    const EndInOrder end_in_order_;
     const ScratchFolder folder_;
     GatewayProcess gateway_;
     std::unique_ptr<Crowd> crowd_;
-    std::unique_ptr<StatusClients> poller_;
+    std::unique_ptr<StatusClient> poller_;
 };
 
 /// Returns the sum of a ledger entry over all devices, from the log of a stopped gateway.
@@ -129,10 +128,10 @@ void measure_running(Report& report, const FootprintOptions& options, const Scen
     using Clock = std::chrono::steady_clock;
     Stage stage(scenario, {options.program, "", {}});
     const auto started = Clock::now();
-    stage.end_in_order().wait_seconds(options.warm_up_seconds);
+    wait_seconds(options.warm_up_seconds);
     const std::vector<ThreadFigures> before = threads_of(stage.id());
     const auto begin = Clock::now();
-    stage.end_in_order().wait_seconds(options.seconds);
+    wait_seconds(options.seconds);
     const std::chrono::duration<double> time = Clock::now() - begin;
     const std::vector<ThreadFigures> after = threads_of(stage.id());
     const ProcessMemory memory = memory_of(stage.id());
@@ -177,9 +176,9 @@ void count_allocations(Report& report, const FootprintOptions& options, const Sc
                 {options.program,
                  "",
                  {std::string(allocation_file_variable) + "=" + path, "LD_PRELOAD=" + options.allocation_counter}});
-    stage.end_in_order().wait_seconds(options.warm_up_seconds);
+    wait_seconds(options.warm_up_seconds);
     const std::uint64_t before = allocations_in(path);
-    stage.end_in_order().wait_seconds(options.seconds);
+    wait_seconds(options.seconds);
     const std::uint64_t after = allocations_in(path);
     std::vector<double> ignored;
     stage.stop(ignored);
@@ -214,43 +213,44 @@ std::vector<Scenario> scenarios_of(const FootprintOptions& options) {
     if (scenarios.empty()) {
         scenarios = usual_scenarios();
         std::erase_if(scenarios, [&names = options.names](const Scenario& scenario) {
-            return !names.empty() && std::ranges::find(names, scenario.name) == names.end();
+            return !contains(names, all_scenarios) && !contains(names, scenario.name);
         });
     }
     return scenarios;
 }
 
-Report measure(const FootprintOptions& options, std::size_t runs) {
-    Report report{"footprint", "one gateway_app, without its clients"};
+void measure(const FootprintOptions& options, Steps& steps, Report& report) {
+    report = {"footprint", "one gateway_app, without its clients"};
     report.parameters = {{"allocations", options.allocation_counter.empty()
                                              ? "not counted: the counter was not built"
                                              : "counted in separate runs by a preloaded library"}};
-    for (std::size_t run = 0; options.configs.empty() && options.names.empty() && run < runs; ++run) {
+    const std::vector<Scenario> scenarios = scenarios_of(options);
+    steps.expect(scenarios.size() * steps.runs());
+    for (std::size_t run = 0; options.configs.empty() && run < steps.runs(); ++run) {
         measure_queue(report);
     }
-    for (const Scenario& scenario : scenarios_of(options)) {
-        for (std::size_t run = 0; run < runs; ++run) {
-            show_run(run, runs, scenario.name);
+    for (const Scenario& scenario : scenarios) {
+        for (std::size_t run = 0; run < steps.runs(); ++run) {
+            steps.next(scenario.name);
             measure_running(report, options, scenario);
             if (!options.allocation_counter.empty()) {
                 count_allocations(report, options, scenario);
             }
         }
     }
-    return report;
 }
 
 void add_options(CLI::App& app, FootprintOptions& chosen) {
     const auto counter =
         std::filesystem::path(gateway_beside()).parent_path().parent_path() / "tools" / "libtelegate_allocations.so";
     chosen.allocation_counter = std::filesystem::exists(counter) ? counter.string() : "";
-    std::vector<std::string> names;
+    std::vector<std::string> names{all_scenarios};
     for (const Scenario& scenario : usual_scenarios()) {
         names.push_back(scenario.name);
     }
     app.add_option("--app", chosen.program, "gateway_app to measure")->check(CLI::ExistingFile);
     auto* const scenario =
-        app.add_option("--scenario", chosen.names, "Scenarios to measure; default: all")->check(CLI::IsMember(names));
+        app.add_option("--scenario", chosen.names, "Scenarios to measure, or all")->check(CLI::IsMember(names));
     app.add_option("--config", chosen.configs, "Settings files to measure instead")
         ->check(CLI::ExistingFile)
         ->excludes(scenario);

@@ -14,7 +14,7 @@ struct LatencyOptions {
     std::vector<std::string> transports{"tcp", "ipc"};
     std::vector<std::string> engines{"telegate", "libzmq", "raw"};
     std::size_t size = 64;
-    double seconds = 2;          // per engine and run
+    double seconds = 1;          // per engine and run
     std::uint64_t messages = 0;  // instead of the seconds, if not 0
     std::string placement = "apart";
 };
@@ -84,8 +84,8 @@ Matrix describe(const LatencyOptions& options, const std::vector<LatencyEngine>&
     return matrix;
 }
 
-/// Returns a matrix with a group per transport and a cell per percentile.
-Matrix measure(const LatencyOptions& options, std::size_t runs) {
+/// Fills a matrix with a group per transport and a cell per percentile.
+void measure(const LatencyOptions& options, Steps& steps, Matrix& matrix) {
     LatencyWork work;
     work.size = options.size;
     work.placement = placement_of(options.placement);
@@ -96,20 +96,20 @@ Matrix measure(const LatencyOptions& options, std::size_t runs) {
             std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(options.seconds));
     }
     const std::vector<LatencyEngine> engines = engines_of(options);
-    Matrix matrix = describe(options, engines);
+    matrix = describe(options, engines);
     for (const std::string& transport : options.transports) {
         work.transport = transport_of(transport);
         add_cells(matrix.cells, work, engines);
     }
-    for (std::size_t run = 0; run < runs; ++run) {
+    steps.expect(steps.runs() * options.transports.size());
+    for (std::size_t run = 0; run < steps.runs(); ++run) {
         for (std::size_t first = 0; first < matrix.cells.size(); first += percentiles.size()) {
             const std::span<Cell> cells = std::span(matrix.cells).subspan(first, percentiles.size());
-            show_run(run, runs, cells.front().group);
+            steps.next(cells.front().group + ", run " + std::to_string(run + 1));
             work.transport = cells.front().work.transport;
             run_all(cells, work, engines);
         }
     }
-    return matrix;
 }
 
 void add_options(CLI::App& app, LatencyOptions& chosen) {

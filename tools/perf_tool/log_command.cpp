@@ -20,10 +20,10 @@ constexpr double mebibyte = 1'048'576;
 constexpr const char* log_name = "log";
 
 struct LogOptions {
-    std::vector<std::string> data{"process", "counters", "noise"};
+    std::vector<std::string> data{"process"};
     std::size_t channels = 1'000;
-    std::uint64_t samples = 2'000'000;  // that each store gets
-    double hours = 1;                   // of the log that is recovered and queried
+    std::uint64_t samples = 200'000;  // that each store gets
+    double hours = 0.1;               // of the log that is recovered and queried
 };
 
 /// Wall and CPU time of calls.
@@ -250,21 +250,23 @@ void add_ratios(Report& report, const std::string& set, const Section& section) 
     }
 }
 
-Report measure(const LogOptions& options, std::size_t runs) {
-    Report report{log_name, ""};
+void measure(const LogOptions& options, Steps& steps, Report& report) {
+    report = {log_name, ""};
     report.ratios_heading = "other stores over the log, run by run";
     report.parameters = {{"folder", std::filesystem::temp_directory_path().string() + " (TMPDIR)"}};
-    for (std::size_t run = 0; run < runs; ++run) {
+    steps.expect(steps.runs() * options.data.size());
+    for (std::size_t run = 0; run < steps.runs(); ++run) {
         for (const DataSet& set : data_sets()) {
             if (!contains(options.data, set.name)) {
                 continue;
             }
-            show_run(run, runs, set.name);
+            steps.next(set.name);
             const Work work{set, options.channels, std::max<std::uint64_t>(1, options.samples / options.channels)};
             Section& stores = report.section(set.name, "all stores");
             measure_store(stores, log_name, work,
                           [&](const std::string& folder) { return open_log(folder, options.channels); });
             for (const OtherStore& other : other_stores()) {
+                steps.check();
                 measure_store(stores, other.name, work, other.open);
             }
             measure_hours(report.section(set.name + ", hours", log_name), options, set);
@@ -279,7 +281,6 @@ Report measure(const LogOptions& options, std::size_t runs) {
             add_ratios(report, set.name, *found);
         }
     }
-    return report;
 }
 
 void add_options(CLI::App& app, LogOptions& chosen) {

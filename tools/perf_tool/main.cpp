@@ -1,10 +1,13 @@
 #include "command.hpp"
 
+#include <unistd.h>
+
 #include <array>
 #include <cstdlib>
 #include <exception>
 #include <fstream>
 #include <iostream>
+#include <span>
 #include <stdexcept>
 
 namespace {
@@ -15,17 +18,11 @@ using namespace telegate::perf;
 constexpr auto commands = std::to_array<Command>({
     {"queue", "Samples through a queue between threads, compared with other queues", describe_queue_command},
     {"codec", "Encoding of samples as json, cbor and record, compared with nlohmann/json", describe_codec_command},
-    {"processing", "Readings through scale, range, deadband and the other stages", describe_processing_command},
-    {"sampler", "Lateness of the sampling thread, compared with a minimal loop", describe_sampler_command},
-    {"subscriptions", "Time and memory of the index of a million subscriptions", describe_subscriptions_command},
     {"monitor", "Messages between sockets of one thread, with and without a monitor", describe_monitor_command},
     {"transport", "Messages between two sockets, compared with libzmq and raw sockets", describe_transport_command},
     {"fanout", "One publisher and many subscribers, compared with libzmq and raw sockets", describe_fanout_command},
     {"pipeline", "The whole sample path, from a device to subscribers over tcp", describe_pipeline_command},
-    {"stalled", "The whole sample path, with subscribers that never read", describe_stalled_command},
     {"footprint", "Memory, CPU time, wake-ups and allocations of gateway_app", describe_footprint_command},
-    {"devices", "gateway_app with many devices, with and without devices that hang", describe_devices_command},
-    {"rest", "GET /status, compared with a minimal cpp-httplib server", describe_rest_command},
     {"log", "The durable log, compared with SQLite and with plain rows", describe_log_command},
     {"latency", "Round trips of single messages, compared with libzmq and raw sockets", describe_latency_command},
 #ifdef TELEGATE_LIBNATS
@@ -36,6 +33,7 @@ constexpr auto commands = std::to_array<Command>({
 // From sysexits.h.
 constexpr int exit_usage = 64;
 constexpr int exit_wrong_result = 70;
+constexpr int exit_interrupted = 130;  // as of a shell
 
 /// Returns the options of a command with their values.
 Facts parameters_of(const CLI::App& command, std::size_t runs) {
@@ -49,28 +47,89 @@ Facts parameters_of(const CLI::App& command, std::size_t runs) {
     return parameters;
 }
 
-/// Writes the result as text to stdout, or as JSON to stdout, or both if the JSON goes to a file. The file is opened
-/// before the measurement.
-void run(const std::function<Command::Result()>& measure, bool as_json, const std::string& path) {
-    std::ofstream file;
-    if (!path.empty()) {
-        file.open(path);
-        if (!file) {
-            throw std::runtime_error("cannot write " + path);
+/// Writes the result as text to stdout, each table when it is complete, or as JSON to stdout, or both if the JSON goes
+/// to a file. The file is opened before the measurement.
+/// Threads: one. Limits: none. Failure: throws std::runtime_error if the file cannot be written.
+class Output {
+  public:
+    Output(bool as_json, const std::string& path, Facts parameters)
+        : as_json_(as_json), path_(path), parameters_(std::move(parameters)) {
+        if (!path.empty()) {
+            file_.open(path);
+            if (!file_) {
+                throw std::runtime_error("cannot write " + path);
+            }
         }
     }
-    const Command::Result result = measure();
-    if (as_json) {
-        std::ostream& out = path.empty() ? std::cout : file;
-        std::visit([&out](const auto& each) { print_json(out, each); }, result);
-        file.close();
-        if (!path.empty() && !file) {
-            throw std::runtime_error("cannot write all of " + path);
+
+    Command::Result result;
+
+    /// Prints the tables of cells that are complete.
+    void print_cells(std::size_t complete) {
+        if (as_json_ && path_.empty()) {
+            return;
+        }
+        auto& matrix = std::get<Matrix>(result);
+        add_parameters(matrix);
+        if (printed_ == 0) {
+            print_head(std::cout, matrix.command, matrix.parameters);
+        }
+        print_tables(std::cout, matrix, std::span(matrix.cells).subspan(printed_, complete - printed_));
+        std::cout.flush();
+        printed_ = complete;
+    }
+    /// Prints everything that was not printed yet.
+    void finish() {
+        std::visit([this](auto& each) { add_parameters(each); }, result);
+        if (as_json_) {
+            std::ostream& out = path_.empty() ? std::cout : file_;
+            std::visit([&out](const auto& each) { print_json(out, each); }, result);
+            file_.close();
+            if (!path_.empty() && !file_) {
+                throw std::runtime_error("cannot write all of " + path_);
+            }
+        }
+        if (const auto* const matrix = std::get_if<Matrix>(&result)) {
+            print_cells(matrix->cells.size());
+        } else if (!as_json_ || !path_.empty()) {
+            print_text(std::cout, std::get<Report>(result));
         }
     }
-    if (!as_json || !path.empty()) {
-        std::visit([](const auto& each) { print_text(std::cout, each); }, result);
+
+  private:
+    template <class Each>
+    void add_parameters(Each& each) {
+        each.parameters.insert(each.parameters.begin(), parameters_.begin(), parameters_.end());
+        parameters_.clear();
     }
+
+    const bool as_json_;
+    const std::string path_;
+    Facts parameters_;  // until they are in the result
+    std::ofstream file_;
+    std::size_t printed_ = 0;  // cells
+};
+
+/// Returns the exit code.
+int run(const Command::Action& action, std::size_t runs, Output& output) {
+    Steps steps(runs, {std::cerr, ::isatty(STDERR_FILENO) == 1},
+                [&output](std::size_t complete) { output.print_cells(complete); });
+    int exit_code = EXIT_SUCCESS;
+    try {
+        action(steps, output.result);
+    } catch (const std::exception& error) {
+        // Child processes get an interrupt of the terminal, too, so their end may be noticed first.
+        if (dynamic_cast<const Interrupted*>(&error) == nullptr && !is_interrupted()) {
+            throw;
+        }
+        exit_code = exit_interrupted;
+    }
+    steps.clear();
+    output.finish();
+    if (exit_code == exit_interrupted) {
+        std::cerr << "perf_tool: " << Interrupted().what() << '\n';
+    }
+    return exit_code;
 }
 
 }  // namespace
@@ -101,18 +160,12 @@ int main(int argc, char** argv) {
     for (std::size_t index = 0; index < commands.size(); ++index) {
         chosen = app.got_subcommand(commands[index].name) ? index : chosen;
     }
-    const auto measure = [&] {
-        Command::Result result = actions[chosen](runs);
-        const Facts options = parameters_of(*app.get_subcommand(commands[chosen].name), runs);
-        std::visit([&](auto& each) { each.parameters.insert(each.parameters.begin(), options.begin(), options.end()); },
-                   result);
-        return result;
-    };
+    block_interrupts();
     try {
-        run(measure, json->count() > 0, json_path);
+        Output output(json->count() > 0, json_path, parameters_of(*app.get_subcommand(commands[chosen].name), runs));
+        return run(actions[chosen], runs, output);
     } catch (const std::exception& error) {
         std::cerr << "perf_tool: " << error.what() << '\n';
         return exit_wrong_result;
     }
-    return EXIT_SUCCESS;
 }

@@ -168,13 +168,15 @@ double run(const MonitorOptions& options) {
     return static_cast<double>(options.messages) / time.count();
 }
 
-Report measure(const MonitorOptions& options, std::size_t runs) {
-    Report report{"monitor", "messages per second"};
-    for (std::size_t index = 0; index < runs; ++index) {
-        report.add(options.pattern + " over " + options.transport,
+void measure(const MonitorOptions& options, Steps& steps, Report& report) {
+    report = {"monitor", "messages per second"};
+    const std::string name = options.pattern + " over " + options.transport;
+    steps.expect(steps.runs());
+    for (std::size_t index = 0; index < steps.runs(); ++index) {
+        steps.next(name);
+        report.add(name,
                    options.pattern == "pubsub" ? run<PublisherToSubscribers>(options) : run<RouterToRouter>(options));
     }
-    return report;
 }
 
 void add_options(CLI::App& app, MonitorOptions& chosen) {

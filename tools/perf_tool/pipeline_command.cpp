@@ -9,14 +9,12 @@
 #include "core/telemetry_sample.hpp"
 
 #include <algorithm>
-#include <iostream>
 
 namespace telegate::perf {
 
 namespace {
 
 constexpr const char* received_by_all = "received by all, samples/s";
-constexpr const char* readers = "all tcp subscribers that read";
 
 constexpr std::uint64_t rate_least = 1'000;  // of a search
 constexpr std::uint64_t rate_most = 100'000'000;
@@ -29,7 +27,6 @@ struct PipelineOptions {
     std::int64_t tick_us = 1'000;
     LineWork work;  // without rate, samples and tick
     bool compares_log = false;
-    std::size_t stalled = 1;  // subscribers that never read, for the command `stalled`
 };
 
 /// A run, and the wake-ups of the machine at the interval of its ticks before and after it.
@@ -66,16 +63,14 @@ Measured measure(const LineWork& work) {
 }
 
 /// Returns the highest rate that a short trial sustains.
-std::uint64_t find_rate(LineWork work) {
+std::uint64_t find_rate(LineWork work, Steps& steps) {
     constexpr double trial_seconds = 1;
     constexpr RateRange range{rate_least, 500'000, rate_most};
     return highest_rate(range, [&](std::uint64_t rate) {
+        steps.next("trial of " + std::to_string(rate) + " samples/s");
         work.rate = rate;
         work.samples = samples_in(trial_seconds, rate);
-        const LineResult result = run_line(work);
-        const bool good = sustained(work, result);
-        std::cerr << "trial of " << rate << " samples/s: " << (good ? "sustained" : "not sustained") << '\n';
-        return good;
+        return sustained(work, run_line(work));
     });
 }
 
@@ -91,26 +86,16 @@ LineWork work_at(const PipelineOptions& options, std::uint64_t rate) {
     return work;
 }
 
-std::vector<Measured> measure_all(const LineWork& work, std::size_t runs) {
-    std::vector<Measured> all;
-    while (all.size() < runs) {
-        show_run(all.size(), runs, std::to_string(work.rate) + " samples/s");
-        all.push_back(measure(work));
-        require_lossless(all.back().line);
-    }
-    return all;
-}
-
 /// Measures whole runs at the rate found, which decreases by a tenth until all runs sustain it.
-std::vector<Measured> measure_highest(const PipelineOptions& options, std::size_t runs, LineWork& work) {
+std::vector<Measured> measure_highest(const PipelineOptions& options, Steps& steps, LineWork& work) {
     work = options.work;
     work.tick_min = std::chrono::microseconds(options.tick_us);
-    work = work_at(options, find_rate(work));
+    work = work_at(options, find_rate(work, steps));
     std::vector<Measured> all;
-    while (all.size() < runs) {
+    while (all.size() < steps.runs()) {
+        steps.next(std::to_string(work.rate) + " samples/s");
         all.push_back(measure(work));
         if (!sustained(work, all.back().line)) {
-            std::cerr << work.rate << " samples/s: not sustained for a whole run\n";
             all.clear();
             if (work.rate < rate_least) {
                 throw std::runtime_error("no rate is sustained for a whole run");
@@ -141,9 +126,6 @@ void add_line(Report& report, const std::string& prefix, const LineWork& work, c
     add("CPU of tg-io, ns/sample", count(line.io.cpu_ns) / samples);
     add("CPU of the subscribers, ns/sample", count(line.receiving.cpu_ns) / samples);
     add("additional memory, MiB", line.memory_more_mib);
-    if (work.stalled > 0) {
-        add("lost by stalled subscribers, messages", count(line.lost_to_stalled));
-    }
     if (work.has_log) {
         add("CPU of tg-log, ns/sample", count(line.logging.cpu_ns) / samples);
         add("lost by the log, samples", count(line.lost_by_log), Goal::at_most(0));
@@ -156,6 +138,19 @@ void add_line(Report& report, const std::string& prefix, const LineWork& work, c
     add("preemptions of tg-sample and tg-io, /s", count(line.sampling.preemptions + line.io.preemptions) / seconds);
     add("samples in one message", count(line.received) / std::max(1.0, count(line.messages)));
     add("maximum queue depth, samples", count(line.queue_high_water));
+}
+
+/// Adds each run when it is complete.
+std::vector<Measured> measure_all(const LineWork& work, Steps& steps, Report& report) {
+    steps.expect(steps.runs());
+    std::vector<Measured> all;
+    while (all.size() < steps.runs()) {
+        steps.next(std::to_string(work.rate) + " samples/s");
+        all.push_back(measure(work));
+        require_lossless(all.back().line);
+        add_line(report, "", work, all.back().line);
+    }
+    return all;
 }
 
 /// Adds the wake-ups of the machine and compares the delays with them.
@@ -179,12 +174,13 @@ struct Comparison {
 };
 
 /// Measures a workload before and after a change, in turn.
-void compare(Report& report, const Comparison& comparison, std::size_t runs) {
+void compare(Report& report, const Comparison& comparison, Steps& steps) {
     const auto& [before, after, ratios] = comparison;
     report.ratios_heading = after.name + " over " + before.name + ", run by run";
-    for (std::size_t run = 0; run < runs; ++run) {
+    steps.expect(2 * steps.runs());
+    for (std::size_t run = 0; run < steps.runs(); ++run) {
         for (const NamedWork* const each : {&before, &after}) {
-            show_run(run, runs, each->name);
+            steps.next(each->name);
             const LineResult line = run_line(each->work);
             require_lossless(line);
             add_line(report, each->name + ": ", each->work, line);
@@ -206,12 +202,12 @@ PipelineOptions unlimited(PipelineOptions options) {
     return options;
 }
 
-Report compare_log(const PipelineOptions& chosen, std::size_t runs) {
+void compare_log(const PipelineOptions& chosen, Steps& steps, Report& report) {
     const PipelineOptions options = chosen.rate == highest ? unlimited(chosen) : chosen;
     const LineWork without = work_at(options, number_in(options.rate));
     LineWork with = without;
     with.has_log = true;
-    Report report{"pipeline", readers};
+    report = {"pipeline", "all tcp subscribers"};
     compare(report,
             {{"without log", without},
              {"with log", with},
@@ -219,32 +215,25 @@ Report compare_log(const PipelineOptions& chosen, std::size_t runs) {
               {"delay p50, us", {}},
               {"delay p99, us", Goal::at_most(1.1)},
               {"CPU of tg-io, ns/sample", {}}}},
-            runs);
-    return report;
+            steps);
 }
 
-Report compare_stalled(const PipelineOptions& options, std::size_t runs) {
-    const LineWork alone = work_at(options, number_in(options.rate));
-    LineWork with = alone;
-    with.stalled = options.stalled;
-    Report report{"stalled", readers};
-    compare(report, {{"alone", alone}, {"with stalled", with}, {{"delay p99, us", Goal::at_most(1.2)}}}, runs);
-    return report;
-}
-
-Report measure_pipeline(const PipelineOptions& options, std::size_t runs) {
+void measure_pipeline(const PipelineOptions& options, Steps& steps, Report& report) {
     if (options.compares_log) {
-        return compare_log(options, runs);
+        return compare_log(options, steps, report);
     }
     const bool is_highest = options.rate == highest;
     LineWork work = is_highest ? LineWork{} : work_at(options, number_in(options.rate));
-    const std::vector<Measured> all = is_highest ? measure_highest(options, runs, work) : measure_all(work, runs);
-    Report report{"pipeline", "all tcp subscribers"};
+    report = {"pipeline", "all tcp subscribers"};
     report.ratios_heading = "of the machine, run by run";
+    const std::vector<Measured> all =
+        is_highest ? measure_highest(options, steps, work) : measure_all(work, steps, report);
     report.parameters = {{"load", std::to_string(work.samples) + " samples, " + std::to_string(work.rate) +
                                       " per second" + (is_highest ? ", the highest sustained" : "")}};
-    for (const Measured& one : all) {
-        add_line(report, "", work, one.line);
+    if (is_highest) {
+        for (const Measured& one : all) {
+            add_line(report, "", work, one.line);
+        }
     }
     if (is_highest && work.subscribers == 1 && work.format != "cbor") {
         std::ranges::find(report.rows, received_by_all, &Row::name)->goal =
@@ -255,21 +244,14 @@ Report measure_pipeline(const PipelineOptions& options, std::size_t runs) {
     if (work.rate == 100'000 && work.subscribers == 4) {
         report.ratios.back().goal = Goal::at_most(5);  // subscribers are woken by tcp
     }
-    return report;
-}
-
-/// Adds the options that both commands have.
-void add_work_options(CLI::App& options, LineWork& work) {
-    options.add_option("--channels", work.channels, "Channels of the device, in turn")
-        ->check(CLI::Range(std::size_t{1}, channels_max));
-    options.add_option("--subscribers", work.subscribers, "Subscribers that read all samples")
-        ->check(CLI::Range(1, 64));
-    options.add_option("--format", work.format, "Payload format")->check(CLI::IsMember(payload_format_names.names));
 }
 
 void add_options(CLI::App& app, PipelineOptions& chosen) {
     LineWork& work = chosen.work;
-    add_work_options(app, work);
+    app.add_option("--channels", work.channels, "Channels of the device, in turn")
+        ->check(CLI::Range(std::size_t{1}, channels_max));
+    app.add_option("--subscribers", work.subscribers, "Subscribers that read all samples")->check(CLI::Range(1, 64));
+    app.add_option("--format", work.format, "Payload format")->check(CLI::IsMember(payload_format_names.names));
     app.add_option("--rate", chosen.rate, "Samples per second; max: the highest rate sustained without losses")
         ->check(number_or(highest, rate_most));
     auto* const seconds = app.add_option("--seconds", chosen.seconds, "Seconds per run");
@@ -286,26 +268,10 @@ void add_options(CLI::App& app, PipelineOptions& chosen) {
                  "Measure without and with a durable log in turn; with rate max, each part waits for the next one");
 }
 
-void add_stalled_options(CLI::App& app, PipelineOptions& chosen) {
-    add_work_options(app, chosen.work);
-    app.add_option("--rate", chosen.rate, "Samples per second")->check(CLI::Range(1'000, 10'000'000));
-    app.add_option("--seconds", chosen.seconds, "Seconds per run")->check(CLI::Range(0.1, 600.0));
-    app.add_option("--stalled", chosen.stalled, "Subscribers that never read")->check(CLI::Range(1, 512));
-    app.add_option("--policy", chosen.work.slow_policy, "Policy of the endpoint for slow subscribers")
-        ->check(CLI::IsMember({"drop_oldest", "drop_newest", "conflate"}));
-}
-
 }  // namespace
 
 Command::Action describe_pipeline_command(CLI::App& app) {
     return make_action<PipelineOptions>(app, add_options, measure_pipeline);
-}
-
-Command::Action describe_stalled_command(CLI::App& app) {
-    PipelineOptions defaults;
-    defaults.work.subscribers = 2;
-    defaults.seconds = 60;
-    return make_action<PipelineOptions>(app, add_stalled_options, compare_stalled, defaults);
 }
 
 }  // namespace telegate::perf

@@ -255,20 +255,22 @@ double cross_locked(std::uint64_t samples, bool moves) {
     return static_cast<double>(samples) / time.count();
 }
 
-/// Adds a run of all queues with one type of sample. `losses` gets the percentages of lost samples.
+/// Adds a run of all queues with one type of sample, and the percentages of lost samples.
 template <class Sample>
-void add_crossings(Report& report, Section& losses, const QueueOptions& options, const std::string& size) {
+void add_crossings(Report& report, Steps& steps, const QueueOptions& options, const std::string& size) {
     for (const std::size_t producers : options.producers) {
         const std::string title =
             size + ", " + std::to_string(producers) + (producers == 1 ? " producer" : " producers");
-        Section& section = report.section(title, "samples per second");
+        steps.next(title);
         for (const Contender& contender : contenders<Sample>(producers)) {
             const Crossing crossing =
                 contender.cross(contender.name, {options.samples, options.capacity, producers, contender.bulk});
-            section.add(contender.name, crossing.rate);
+            steps.check();
+            report.section(title, "samples per second").add(contender.name, crossing.rate);
             if (std::string_view(contender.name).find("drop_") != std::string_view::npos) {
-                losses.add(title + ": " + contender.name,
-                           100.0 * static_cast<double>(crossing.lost) / static_cast<double>(options.samples));
+                report.section("lost, of all samples", "percent")
+                    .add(title + ": " + contender.name,
+                         100.0 * static_cast<double>(crossing.lost) / static_cast<double>(options.samples));
             }
         }
     }
@@ -297,21 +299,32 @@ void add_memory(Report& report, std::size_t capacity) {
     }
 }
 
-void add_run(Report& report, Section& losses, const QueueOptions& options) {
+void add_run(Report& report, Steps& steps, const QueueOptions& options) {
+    steps.next("mutex_queue");
     report.add(first_queue, cross_locked(options.samples, false));
     report.add("mutex_queue, move", cross_locked(options.samples, true));
     for (const std::size_t size : options.sizes) {
         if (size == 64) {
-            add_crossings<TelemetrySample>(report, losses, options, "64 B");
+            add_crossings<TelemetrySample>(report, steps, options, "64 B");
         } else {
-            add_crossings<InlineTextSample>(report, losses, options, "240 B");
-            add_crossings<StringSample>(report, losses, options, "240 B with std::string");
+            add_crossings<InlineTextSample>(report, steps, options, "240 B");
+            add_crossings<StringSample>(report, steps, options, "240 B with std::string");
         }
     }
+    steps.next("latency and memory");
     if (options.paced > 0) {
         add_latencies(report, options);
     }
     add_memory(report, options.capacity);
+}
+
+/// Returns the steps of a run.
+std::size_t steps_of(const QueueOptions& options) {
+    std::size_t steps = 2;
+    for (const std::size_t size : options.sizes) {
+        steps += (size == 64 ? 1 : 2) * options.producers.size();
+    }
+    return steps;
 }
 
 struct Comparison {
@@ -347,19 +360,16 @@ void add_ratios(Report& report) {
     }
 }
 
-Report measure(const QueueOptions& options, std::size_t runs) {
-    Report warm_up{"", ""};
-    Report report{"queue", "samples per second"};
-    Section losses{"lost, of all samples", "percent"};
-    Section ignored{"", ""};
-    add_run(warm_up, ignored, options);
-    for (std::size_t run = 0; run < runs; ++run) {
-        add_run(report, losses, options);
-    }
-    report.sections.push_back(std::move(losses));
+void measure(const QueueOptions& options, Steps& steps, Report& report) {
+    report = {"queue", "samples per second"};
     report.parameters = {{"threads", "of paced samples: " + words_of(placement_of("apart"))}};
+    steps.expect((steps.runs() + 1) * steps_of(options));
+    Report warm_up;
+    add_run(warm_up, steps, options);
+    for (std::size_t run = 0; run < steps.runs(); ++run) {
+        add_run(report, steps, options);
+    }
     add_ratios(report);
-    return report;
 }
 
 void add_options(CLI::App& app, QueueOptions& chosen) {

@@ -6,8 +6,6 @@
 
 #include <fstream>
 #include <iomanip>
-#include <iostream>
-#include <iterator>
 #include <limits>
 #include <ostream>
 #include <sstream>
@@ -117,8 +115,9 @@ Spread spread_of(std::vector<double> values) {
 
 Row ratio(std::string name, const Row& over, const Row& under) {
     Row row{std::move(name)};
-    std::ranges::transform(over.values, under.values, std::back_inserter(row.values),
-                           [](double one, double other) { return one / other; });
+    for (std::size_t run = 0; run < std::min(over.values.size(), under.values.size()); ++run) {
+        row.values.push_back(over.values[run] / under.values[run]);
+    }
     return row;
 }
 
@@ -163,6 +162,10 @@ void print_head(std::ostream& out, const std::string& command, const Facts& para
 
 void print_text(std::ostream& out, const Report& report) {
     print_head(out, report.command, report.parameters);
+    print_tables(out, report);
+}
+
+void print_tables(std::ostream& out, const Report& report) {
     std::vector<Section> all{{"", report.unit, report.rows}};
     all.insert(all.end(), report.sections.begin(), report.sections.end());
     all.push_back({"", report.ratios_heading, report.ratios});
@@ -214,10 +217,6 @@ nlohmann::ordered_json json_of(const Facts& facts) {
 
 void print_document(std::ostream& out, const nlohmann::ordered_json& json) {
     out << json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
-}
-
-void show_run(std::size_t run, std::size_t runs, std::string_view what) {
-    std::cerr << "run " << run + 1 << " of " << runs << ", " << what << '\n';
 }
 
 std::string text_of(double number) {

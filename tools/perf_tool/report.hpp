@@ -55,7 +55,7 @@ struct Row {
     Goal goal{};  // for the median
 };
 
-/// Divides each run of one row by the same run of the other, so that noise affects both.
+/// Divides each run of one row by the same run of the other, so that noise affects both. Ignores runs of only one.
 [[nodiscard]] Row ratio(std::string name, const Row& over, const Row& under);
 
 /// Returns the row with this name; null if there is none, because it was not measured.
@@ -92,6 +92,8 @@ struct Report {
 };
 
 void print_text(std::ostream& out, const Report& report);
+/// The same without the name of the command, the surroundings and the parameters.
+void print_tables(std::ostream& out, const Report& report);
 void print_json(std::ostream& out, const Report& report);
 
 /// Returns the machine, the build and the compiler.
@@ -102,8 +104,6 @@ void print_head(std::ostream& out, const std::string& command, const Facts& para
 /// Prints indented JSON; invalid UTF-8 is replaced.
 void print_document(std::ostream& out, const nlohmann::ordered_json& json);
 
-/// Reports progress on stderr. Runs count from 0.
-void show_run(std::size_t run, std::size_t runs, std::string_view what);
 /// Returns a number without trailing zeros.
 [[nodiscard]] std::string text_of(double number);
 

@@ -2,7 +2,6 @@
 #include "transport/harness.hpp"
 #include "transport/selection.hpp"
 
-#include <iostream>
 #include <iterator>
 #include <stdexcept>
 
@@ -21,7 +20,8 @@ void add_common_options(CLI::App& app, Selection& selection) {
         ->check(CLI::IsMember({"tcp", "ipc", "inproc"}));
     add_list(app, "--engine", selection.engines, "Engines, separated by commas")
         ->check(CLI::IsMember({"telegate", "libzmq", "raw"}));
-    app.add_option("--variants", selection.variants, "Variants of libzmq: all, or only that of ServerLink's reports")
+    app.add_option("--variants", selection.variants,
+                   "Variants of libzmq and raw: all, or only that of ServerLink's reports and one of raw")
         ->check(CLI::IsMember({"all", "reported"}));
     auto* const seconds = app.add_option("--seconds", selection.seconds, "Approximate seconds per engine and run")
                               ->check(CLI::Range(0.001, 600.0));
@@ -108,30 +108,32 @@ void add_cells(std::vector<Cell>& cells, const Selection& selection, Workload wo
     };
     const auto most = std::ranges::max_element(selection.io_threads);
     std::vector<Engine> libzmq = libzmq_engines(most == selection.io_threads.end() ? 1 : *most);
-    if (selection.variants == "reported" && !libzmq.empty()) {
-        libzmq.erase(libzmq.begin() + 1, libzmq.end());
+    std::vector<Engine> raw = raw_engines();
+    if (selection.variants == "reported") {
+        libzmq.resize(std::min<std::size_t>(libzmq.size(), 1));
+        std::erase_if(raw, [](const Engine& engine) { return !is_usual(engine); });
     }
     add(telegate_engines(selection.io_threads));
     add(std::move(libzmq));
-    add(raw_engines());
+    add(std::move(raw));
     if (engines.empty()) {
         throw std::runtime_error("no engine to measure: libzmq is " + about_libzmq(selection));
     }
     return engines;
 }
 
-/// Reports each cell on stderr.
-Matrix measure(const Selection& selection, std::size_t runs) {
-    Matrix matrix{selection.is_fanout ? "fanout" : "transport", "messages per second"};
+void measure(const Selection& selection, Steps& steps, Matrix& matrix) {
+    matrix = {selection.is_fanout ? "fanout" : "transport", "messages per second"};
     matrix.cells = cells_of(selection);
     matrix.parameters = {{"libzmq", about_libzmq(selection)}};
-    const MeasurePlan plan{engines_of(selection), runs, selection.seconds};
+    const MeasurePlan plan{engines_of(selection), selection.seconds};
+    steps.expect(matrix.cells.size() * (steps.runs() + 1));
     for (std::size_t index = 0; index < matrix.cells.size(); ++index) {
-        Cell& cell = matrix.cells[index];
-        std::cerr << '[' << index + 1 << '/' << matrix.cells.size() << "] " << cell.group << ", " << cell.name << '\n';
-        measure_cell(cell, plan);
+        measure_cell(matrix.cells[index], plan, steps);
+        if (index + 1 == matrix.cells.size() || matrix.cells[index + 1].group != matrix.cells[index].group) {
+            steps.tables(index + 1);
+        }
     }
-    return matrix;
 }
 
 }  // namespace

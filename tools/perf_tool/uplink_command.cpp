@@ -52,6 +52,16 @@ std::shared_ptr<Object> made(const Create& create) {
     return {object, destroy};
 }
 
+natsStatus connect_to_server(natsConnection** made, const std::string& url) {
+    const natsStatus status = natsConnection_ConnectTo(made, url.c_str());
+    if (status != NATS_OK) {
+        throw std::runtime_error("cannot connect to the NATS server " + url + ": " + natsStatus_GetText(status) +
+                                 "; start one with: nats-server --jetstream --addr 127.0.0.1 --port 4222 (Debian "
+                                 "package nats-server), or name another one with --url");
+    }
+    return status;
+}
+
 using Message = std::shared_ptr<natsMsg>;
 
 /// A connection with a stream that is empty at first.
@@ -60,7 +70,7 @@ class PerfStream {
     explicit PerfStream(const UplinkOptions& options)
         : replicas_(options.replicas),
           connection_(made<natsConnection, natsConnection_Destroy>(
-              [&](auto** made) { return natsConnection_ConnectTo(made, options.url.c_str()); })),
+              [&](auto** made) { return connect_to_server(made, options.url); })),
           context_(made<jsCtx, jsCtx_Destroy>([&](auto** made) {
               jsOptions settings;
               check_nats(jsOptions_Init(&settings));
@@ -197,7 +207,6 @@ Stretch deliver(const UplinkOptions& options, const std::string& format, const S
     httplib::Client client("http://" + gateway.rest_address());
     clockid_t clock{};
     checked(-::clock_getcpuclockid(gateway.id(), &clock), "clock_getcpuclockid");
-    const EndInOrder signals;
     std::optional<Progress> begin;
     for (Progress last;;) {
         const auto response = client.Get("/uplinks");
@@ -214,7 +223,7 @@ Stretch deliver(const UplinkOptions& options, const std::string& format, const S
         if (now.at - last.at > acknowledgment_time_max) {
             throw std::runtime_error("no acknowledgment for a minute");
         }
-        signals.wait_seconds(poll_seconds);
+        wait_seconds(poll_seconds);
     }
 }
 
@@ -224,8 +233,8 @@ Goal goal_of(const std::string& format, std::int64_t replicas) {
                                : Goal{};
 }
 
-Report measure(const UplinkOptions& options, std::size_t runs) {
-    Report report{"uplink", ""};
+void measure(const UplinkOptions& options, Steps& steps, Report& report) {
+    report = {"uplink", ""};
     report.ratios_heading = "uplink over the plain libnats program, run by run";
     const ScratchFolder folder;
     std::filesystem::create_directory(folder.path() + "/log");
@@ -242,9 +251,10 @@ Report measure(const UplinkOptions& options, std::size_t runs) {
     }
     PerfStream stream(options);
     Section& section = report.section(options.replicas == 1 ? "single server" : "cluster", "");
-    for (std::size_t run = 0; run < runs; ++run) {
+    steps.expect(steps.runs() * options.formats.size());
+    for (std::size_t run = 0; run < steps.runs(); ++run) {
         for (const std::string& format : options.formats) {
-            show_run(run, runs, format);
+            steps.next(format);
             deliver(exact, format, folder, run).add_to(section, "uplink " + format, goal_of(format, options.replicas));
             const std::vector<Message> messages = stream.read_all();
             check_complete(messages, exact.samples);
@@ -260,7 +270,6 @@ Report measure(const UplinkOptions& options, std::size_t runs) {
         report.add_ratio(format + ", samples/s", find_row(section.rows, "uplink " + format + ", samples/s"),
                          find_row(section.rows, "libnats " + format + ", samples/s"), Goal::at_least(0.9));
     }
-    return report;
 }
 
 void add_options(CLI::App& app, UplinkOptions& chosen) {

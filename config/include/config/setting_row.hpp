@@ -13,12 +13,34 @@
 
 namespace telegate {
 
+/// The kind of content of a text. This determines whether REST may set it, and what is shown of it. Rules of texts have
+/// no default, so a new setting has to state it.
+class Holds {
+  public:
+    enum Kind : std::uint8_t {
+        plain,        // none of the following
+        listener,     // an address on which the gateway listens
+        destination,  // where data or credentials are sent; its URLs may contain secrets
+        path,         // a file or a directory that is opened
+        program,      // a command that is run; its URLs may contain secrets
+        secret,       // a secret, or NAME=SECRET
+    };
+    constexpr Holds(Kind kind) noexcept : kind_(kind) {}
+    [[nodiscard]] constexpr Kind kind() const noexcept { return kind_; }
+    /// Returns whether the value can be set in files, environment variables and on the command line only.
+    [[nodiscard]] constexpr bool is_for_files() const noexcept { return kind_ > listener; }
+
+  private:
+    Kind kind_;
+};
+
 /// The allowed values of a setting. The type of the rule is the type of the setting.
 struct BooleanRule {};
 struct WholeRule {
     std::int64_t min = 0;
     std::int64_t max = 0;
-    bool zero_is_default = false;  // 0 is also accepted and means the default
+    bool zero_is_default = false;     // 0 is also accepted and means the default
+    std::string_view zero_word = {};  // the value that 0 stands for, such as "auto"; "": none. 0 is also accepted
 };
 struct RealRule {
     double min = 0;
@@ -39,6 +61,7 @@ struct WholeListRule {
 /// Text that begins with one of `prefixes`, if there are any, and continues after it. The text must be valid in every
 /// source and file: no control bytes, no leading or trailing blanks, and no trailing backslash.
 struct TextRule {
+    Holds holds;
     std::span<const std::string_view> prefixes = {};
     std::string_view allowed = {};      // description for messages
     std::size_t bytes_max = 0;          // 0: limited by the line length only
@@ -48,6 +71,7 @@ struct TextRule {
 /// Texts separated by commas, in the given order. TextRule's restrictions apply to each element; elements contain no
 /// comma.
 struct TextListRule {
+    Holds holds;
     std::string_view allowed = {};     // description of one element
     std::string_view characters = {};  // allowed in one element; "": any
     std::size_t bytes_max = 0;         // of one element; 0: limited by the line length only
@@ -79,7 +103,7 @@ using SettingOwner = std::variant<Settings*, TagSettings*, PublishSettings*, Ser
 /// Whether a running gateway can apply a new value, or only a restart.
 enum class Applies : std::uint8_t {
     live,
-    file,  // live, but not over REST: the value determines which program the gateway runs or which path it opens
+    file,  // live, but not over REST: see Holds, and settings whose change costs data or changes the machine
     restart,
 };
 [[nodiscard]] std::string_view to_string(Applies applies) noexcept;
@@ -118,6 +142,9 @@ struct SectionRow {
 
 /// Returns the type as text: "whole number", "yes or no", ...
 [[nodiscard]] std::string_view type_text(const SettingRow& row) noexcept;
+
+/// Returns what the setting holds.
+[[nodiscard]] Holds holds_of(const SettingRow& row) noexcept;
 
 /// Returns the allowed values for messages: "a whole number of ms, 1 to 3600000, or a number with a unit: us, ms, s,
 /// ...".

@@ -81,7 +81,6 @@ struct DeviceSettings : NamedSection {
     std::int64_t breaker_wait_ms = 1'000;
     std::int64_t breaker_wait_max_ms = 60'000;
     bool autostart = true;
-    std::string record;        // "": not recorded
     std::any driver_settings;  // see driver_rows.hpp
 };
 
@@ -153,12 +152,6 @@ struct RestSettings {
     std::int64_t streams_max = 16;
 };
 
-/// The recording of the whole gateway, and the limit of each recording.
-struct RecordSettings {
-    std::string path;  // "": none
-    std::int64_t bytes_max = 1'073'741'824;
-};
-
 /// The durable log. 0: no limit.
 struct LogSettings {
     std::string path;  // "": none
@@ -167,6 +160,7 @@ struct LogSettings {
     std::int64_t free_bytes_min = 268'435'456;
     std::int64_t sync_interval_ms = 1'000;
     std::string when_full = "drop_oldest";
+    std::vector<std::string> devices;  // names, or beginnings of names and "*"; none: all devices
 };
 
 /// The settings of the gateway as plain values within their ranges. The initializers are the defaults; ranges, units
@@ -175,7 +169,7 @@ struct Settings {
     std::int64_t sampling_interval_ms = 100;
     std::int64_t realtime_priority = 0;      // of the sampling thread; 0: no real-time priority
     std::vector<std::int64_t> cpu_affinity;  // CPUs that the sampling thread may run on; empty: any
-    std::int64_t queue_size = 1'024;
+    std::int64_t queue_size = 0;             // 0: auto
     std::string queue_policy = "drop_oldest";
     std::string log_level = "info";
     std::int64_t history_bytes = 1'048'576;
@@ -184,7 +178,6 @@ struct Settings {
     std::string state_file;         // "": none
     std::int64_t heartbeat_ms = 0;  // 0: none
     std::int64_t io_threads = 1;
-    RecordSettings record;
     LogSettings log;
     std::string log_format = "text";
     std::string log_file = "stderr";      // or a path

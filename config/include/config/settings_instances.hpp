@@ -4,6 +4,7 @@
 #include "config/settings_sources.hpp"
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,7 +38,9 @@ struct SettingSpot {
     SettingOwner owner;
 
     [[nodiscard]] SettingKey key() const { return {std::string(row.section), name, std::string(row.key)}; }
-    /// Returns where the value was given: "FILE:LINE", "env TELEGATE_X", "--set" or "--log-level"; "default" if it was
+    /// Returns where the value was given; nullopt if it was not.
+    [[nodiscard]] std::optional<SettingsPlace> place() const;
+    /// Like place(), as a text: "FILE:LINE", "env TELEGATE_X", "--set" or "--log-level"; "default" if it was
     /// not.
     [[nodiscard]] std::string origin() const;
 };

@@ -37,7 +37,12 @@ enum class QueueLoss : std::uint8_t { evicted, refused, closed };
 ///
 /// A single producer has the whole capacity. With several producers, half of the capacity is divided into guaranteed
 /// shares, one per enrolled producer; the other half is lent to producers that exceed their share. A producer that
-/// floods the queue can only fill its own share and the lent half, and only loses its own items.
+/// floods the queue can only fill its own share and the lent half, and only loses its own items. A share is at least
+/// what the producer needs, if that is not more than an equal part of what the producers with larger needs can get
+/// (max-min fairness): no producer can take away from another one by needing more. Capacity is divided by what the
+/// producers are known to need first, then by what they may need.
+///
+/// The capacity is fixed, or follows the needs: then both halves hold what all producers need.
 ///
 /// Threads: push(): one thread at a time per producer. pop(): one consumer. All others: any.
 /// Limits: producers_max producers and capacity() items. A share is at least one item, so the queue can hold more if
@@ -53,6 +58,10 @@ class BoundedQueue {
 
   public:
     static constexpr std::size_t capacity_max = 1'048'576;
+    /// Limits of a capacity that follows the needs. The smallest one holds the bursts of devices whose channels are not
+    /// known yet. The largest one, 16 MiB of samples, holds four readings of every channel that can exist.
+    static constexpr std::size_t capacity_auto_min = 1'024;
+    static constexpr std::size_t capacity_auto_max = 262'144;
     /// One producer for all devices that never block, plus one for each name of a device that may block.
     static constexpr std::size_t producers_max = 1'025;
     /// The number of items that a producer with drop_oldest evicts at once.
@@ -74,13 +83,16 @@ class BoundedQueue {
       private:
         friend BoundedQueue;
         SingleProducerLane<T> lane_;
+        std::atomic<std::size_t> share_{1};     // guaranteed; at least 1, so that its oldest item can be replaced
         std::atomic<Producer*> next_{nullptr};  // in the order added; owned
-        bool enrolled_ = false;                 // guarded by terms_mutex_
+        bool enrolled_ = false;                 // this and the next ones are guarded by terms_mutex_
+        std::size_t known_need_ = 0;
+        std::size_t need_ = 0;  // at least known_need_
     };
 
     /// Creates a queue with one enrolled producer, first().
     explicit BoundedQueue(std::size_t capacity, OverflowPolicy policy = OverflowPolicy::drop_oldest)
-        : capacity_(capacity), guaranteed_(capacity), policy_(policy), first_(capacity, lane_blocks_first) {
+        : capacity_(capacity), policy_(policy), first_(capacity, lane_blocks_first) {
         TELEGATE_ASSERT(capacity >= 1 && capacity <= capacity_max);
         enroll(first_);
     }
@@ -113,6 +125,13 @@ class BoundedQueue {
     void enroll(Producer& producer) noexcept { set_enrolled(producer, true); }
     /// Divides the producer's share among the others. Its queued items stay for the consumer. Idempotent.
     void retire(Producer& producer) noexcept { set_enrolled(producer, false); }
+    /// Sets how many items the producer is known to need capacity for, and how many it may need.
+    void set_need(Producer& producer, std::size_t known, std::size_t items) noexcept {
+        const std::lock_guard lock(terms_mutex_);
+        producer.need_ = std::min(items, capacity_max);
+        producer.known_need_ = std::min(known, producer.need_);
+        divide();
+    }
 
     /// Offers `items` in order. Calls `on_loss(const T&, QueueLoss)` on this thread for each lost item; with
     /// drop_oldest, these are older items of the same producer. With block, calls `on_wait()` each time before this
@@ -124,7 +143,7 @@ class BoundedQueue {
             if (closed_.load(std::memory_order_acquire)) {
                 return lose(items, QueueLoss::closed, on_loss);
             }
-            Entered entered = producer.lane_.put(items, guaranteed_.load(std::memory_order_relaxed));
+            Entered entered = producer.lane_.put(items, guaranteed(producer));
             if (entered.count == 0 && !entered.no_memory) {
                 entered = put_into_lent_room(producer, items);
             }
@@ -155,8 +174,7 @@ class BoundedQueue {
 
     template <class OnLoss>
     void push(Producer& producer, const T& item, OnLoss&& on_loss) {
-        if (closed_.load(std::memory_order_acquire) ||
-            !producer.lane_.put_quickly(item, guaranteed_.load(std::memory_order_relaxed))) {
+        if (closed_.load(std::memory_order_acquire) || !producer.lane_.put_quickly(item, guaranteed(producer))) {
             push(producer, std::span<const T>(&item, 1), on_loss);
         }
     }
@@ -178,11 +196,23 @@ class BoundedQueue {
         bell_.ring();
     }
 
-    /// Changes the capacity (1 to capacity_max) immediately, without losing items.
+    /// Changes the capacity (1 to capacity_max) immediately, without losing items. It then stays.
     void resize(std::size_t capacity) noexcept {
         TELEGATE_ASSERT(capacity >= 1 && capacity <= capacity_max);
         const std::lock_guard lock(terms_mutex_);
-        divide(capacity);
+        follows_needs_ = false;
+        capacity_.store(capacity);
+        divide();
+    }
+    /// Makes the capacity follow the needs of the producers, from now on.
+    void follow_needs() noexcept {
+        const std::lock_guard lock(terms_mutex_);
+        follows_needs_ = true;
+        divide();
+    }
+    /// Returns the capacity for producers that need this many items together, for each half of the queue.
+    [[nodiscard]] static constexpr std::size_t capacity_for(std::size_t need) noexcept {
+        return std::clamp(2 * std::min(need, capacity_max), capacity_auto_min, capacity_auto_max);
     }
     /// Changes the policy immediately, including for producers that are waiting.
     void set_policy(OverflowPolicy policy) noexcept {
@@ -196,8 +226,12 @@ class BoundedQueue {
                           [this] { return sum([](const Producer& producer) { return producer.entered(); }); });
     }
     [[nodiscard]] std::size_t capacity() const noexcept { return capacity_.load(); }
-    /// Returns the guaranteed share of each enrolled producer, in items.
-    [[nodiscard]] std::size_t guaranteed() const noexcept { return guaranteed_.load(); }
+    /// Returns the guaranteed share of a producer, in items.
+    [[nodiscard]] std::size_t guaranteed(const Producer& producer) const noexcept {
+        return producer.share_.load(std::memory_order_relaxed);
+    }
+    /// Returns how many items certainly fit into an empty queue, whatever part of them each producer adds.
+    [[nodiscard]] std::size_t certain() const noexcept { return lendable_.load() == 0 ? capacity() : capacity() / 2; }
     [[nodiscard]] std::size_t producers() const noexcept { return count_.load(std::memory_order_relaxed); }
     [[nodiscard]] OverflowPolicy policy() const noexcept { return policy_.load(); }
     /// Returns the largest size() so far, or slightly more, up to the capacity: items that were being taken may be
@@ -232,30 +266,72 @@ class BoundedQueue {
         if (producer.enrolled_ != enrolled) {
             producer.enrolled_ = enrolled;
             enrolled ? ++sharers_ : --sharers_;
-            divide(capacity_.load(std::memory_order_relaxed));
+            producer.share_.store(1);
+            divide();
         }
     }
 
-    /// Threads: the one that holds terms_mutex_.
-    void divide(std::size_t capacity) noexcept {
-        const std::size_t share = sharers_ <= 1 ? capacity : std::max<std::size_t>(1, capacity / 2 / sharers_);
-        const std::size_t shares = share * std::max<std::size_t>(1, sharers_);
-        capacity_.store(capacity);
-        guaranteed_.store(share);
+    template <class Use>
+    void each_enrolled(const Use& use) noexcept {
+        for (Producer* producer = &first_; producer != nullptr; producer = producer->next_.load()) {
+            if (producer->enrolled_) {
+                use(*producer);
+            }
+        }
+    }
+
+    /// Sets the capacity, if it follows the needs, and the shares. Threads: the one that holds terms_mutex_.
+    void divide() noexcept {
+        std::size_t need = 0;
+        each_enrolled([&](const Producer& each) { need = std::min(need + each.need_, capacity_max); });
+        if (follows_needs_) {
+            capacity_.store(capacity_for(need));
+        }
+        const std::size_t capacity = capacity_.load(std::memory_order_relaxed);
+        const std::size_t half = sharers_ <= 1 ? capacity : capacity / 2;
+        const auto known_part = [](const Producer& each, std::size_t level) {
+            return std::min(each.known_need_, level);
+        };
+        const std::size_t known_level = need <= half ? half : level_within(half, known_part);
+        const auto part = [&](const Producer& each, std::size_t level) {
+            return std::max(known_part(each, known_level), std::min(each.need_, level));
+        };
+        const std::size_t level = need <= half ? half : level_within(half, part);
+        std::size_t covered = 0;  // by shares that are limited by the need
+        each_enrolled([&](const Producer& each) { covered += part(each, level); });
+        const std::size_t extra = sharers_ == 0 ? 0 : (half - std::min(half, covered)) / sharers_;
+        std::size_t shares = 0;
+        each_enrolled([&](Producer& each) {
+            const std::size_t share = std::max<std::size_t>(1, part(each, level) + extra);
+            each.share_.store(share);
+            shares += share;
+        });
         lendable_.store(capacity - std::min(capacity, shares));
         bell_.ring();
+    }
+
+    /// Returns the largest level at which the parts of all producers together are at most `half`.
+    template <class Part>
+    [[nodiscard]] std::size_t level_within(std::size_t half, const Part& part) noexcept {
+        std::size_t low = 0;
+        for (std::size_t high = half; low < high;) {
+            const std::size_t middle = low + (high - low + 1) / 2;
+            std::size_t sum = 0;
+            each_enrolled([&](const Producer& each) { sum += part(each, middle); });
+            (sum <= half ? low : high) = sum <= half ? middle : middle - 1;
+        }
+        return low;
     }
 
     /// Returns how many items the producer may have in the queue: its share plus the lendable capacity that the others
     /// have not used.
     [[nodiscard]] std::size_t allowance(const Producer& producer) const noexcept {
-        const std::size_t share = guaranteed_.load(std::memory_order_relaxed);
         const std::size_t lendable = lendable_.load(std::memory_order_relaxed);
         const std::size_t lent = sum([&](const Producer& each) {
             const std::size_t size = &each == &producer ? 0 : each.lane_.size();
-            return size - std::min(size, share);
+            return size - std::min(size, guaranteed(each));
         });
-        return share + lendable - std::min(lendable, lent);
+        return guaranteed(producer) + lendable - std::min(lendable, lent);
     }
 
     /// Lets one producer at a time use the lendable capacity, so that it is not lent twice. Meanwhile the others can
@@ -326,7 +402,7 @@ class BoundedQueue {
     /// Holds a LendingTurn, so that the others cannot mistake the freed capacity for lendable capacity.
     Replaced evict_and_fill(Producer& producer, std::span<const T> items, std::span<T> oldest) noexcept {
         const LendingTurn turn(lending_);
-        const std::size_t share = guaranteed_.load(std::memory_order_relaxed);
+        const std::size_t share = guaranteed(producer);
         const std::size_t evicted = producer.lane_.take_oldest(oldest, share);
         return {evicted, producer.lane_.fill(items.first(evicted), share).count};
     }
@@ -364,7 +440,6 @@ class BoundedQueue {
 
     // Read by both sides all the time, rarely written.
     alignas(64) std::atomic<std::size_t> capacity_;
-    std::atomic<std::size_t> guaranteed_;   // share of each enrolled producer
     std::atomic<std::size_t> lendable_{0};  // for all producers together
     std::atomic<OverflowPolicy> policy_;
     std::atomic<bool> closed_{false};
@@ -377,6 +452,7 @@ class BoundedQueue {
     std::mutex terms_mutex_;    // guards writes to the members below and to what divide() changes
     Producer* last_ = &first_;  // of the list of producers
     std::size_t sharers_ = 0;   // enrolled producers
+    bool follows_needs_ = false;
     std::atomic<std::size_t> count_{1};
 };
 

@@ -26,10 +26,10 @@ struct ChannelInfo {
 
 /// A table of the names and units of all channels, so that a sample carries only an id.
 ///
-/// Threads: add(), find(), add_room(), remove_room(): any, under a mutex (start-up, hot plug and settings only). All
-/// others: any, without waiting.
-/// Limits: channels_max entries, allocated in blocks; entries are never removed. If the table is full, or memory
-/// for a channel or its rooms is exhausted, add() returns nullopt and refused() counts it.
+/// Threads: add(), add_found(), crowd(), find(), add_room(), remove_room(): any, under a mutex (start-up, hot plug and
+/// settings only). All others: any, without waiting.
+/// Limits: channels_max entries, allocated in blocks; entries are never removed. If the table is full, a name is not a
+/// topic part, or memory for a channel or its rooms is exhausted, add() returns nullopt and refused() counts it.
 /// Failure: add_room() may throw std::bad_alloc; nothing else fails.
 class ChannelTable {
   public:
@@ -40,12 +40,27 @@ class ChannelTable {
         virtual void make_room(ChannelId channel, const ChannelInfo& info) = 0;  // may throw std::bad_alloc
     };
 
+    static constexpr std::size_t share_of_free = 3;
     static constexpr std::size_t channels_max = 65'536;  // with 64-byte topics about 16 MiB when full
 
     /// Adds the channel `device/channel` and returns its id. If the channel exists, returns its id and keeps its unit.
-    /// Both names must be topic parts. Returns nullopt if the channel is refused.
+    /// Both names must be topic parts. Returns nullopt if the channel is refused; names from files may be anything.
     std::optional<ChannelId> add(DeviceId device_id, std::string_view device, std::string_view channel,
                                  std::string_view unit);
+
+    /// Like add(), for a channel that a running device has found, for example in data that it receives: its device must
+    /// also have less than its share, which is share_of_free times the entries that are free. One device can fill three
+    /// quarters of the table, two of them three sevenths each, and so on; some are always free for the others.
+    std::optional<ChannelId> add_found(DeviceId device_id, std::string_view device, std::string_view channel,
+                                       std::string_view unit);
+
+    /// The device with the most channels among those of which add_found() has refused one.
+    struct Crowd {
+        std::string device = {};
+        std::size_t channels = 0;  // that the device has
+    };
+    /// Returns nullopt if no channel was refused for lack of a share. Waits for add().
+    [[nodiscard]] std::optional<Crowd> crowd() const;
 
     /// Returns the id of the channel with this topic, current or not. Waits for add().
     [[nodiscard]] std::optional<ChannelId> find(const std::string& topic) const;
@@ -71,11 +86,21 @@ class ChannelTable {
         std::array<std::atomic<bool>, block_channels> gone{};
     };
 
+    enum class Share : unsigned char { whole, of_device };
+    struct Names {
+        std::string_view device;
+        std::string_view channel;
+        std::string_view unit;
+    };
+    std::optional<ChannelId> add_to(Share share, DeviceId device_id, const Names& names);
     void store(ChannelId id, ChannelInfo info);
 
     mutable std::mutex mutex_;  // guards add(), find() and the rooms
     std::vector<Room*> rooms_;
     std::unordered_map<std::string, ChannelId> ids_by_topic_;
+    std::vector<std::size_t> channels_of_;  // by device
+    std::optional<DeviceId> crowding_;      // see Crowd
+    std::string crowding_name_;
     std::array<std::unique_ptr<Block>, channels_max / block_channels> blocks_;
     std::atomic<std::size_t> size_{0};  // released after the entry is complete
     std::atomic<std::uint64_t> refused_{0};

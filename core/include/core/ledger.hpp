@@ -99,6 +99,10 @@ class Ledger {
     [[nodiscard]] std::vector<LedgerCounts> cut() const { return cut(devices_); }
     /// Returns the ledger of the first `devices` devices only, while not all ids have been assigned.
     [[nodiscard]] std::vector<LedgerCounts> cut(std::size_t devices) const;
+    /// Returns the last sequence number of a channel that was captured; 0: none.
+    [[nodiscard]] std::uint64_t last_captured(ChannelId channel) const noexcept {
+        return blocks_.of(channel).captured[Blocks::slot(channel)].load(std::memory_order_acquire);
+    }
     /// Returns the ledger of a channel.
     [[nodiscard]] ChannelLedgerCounts counts_of(ChannelId channel) const noexcept;
     /// Returns the channel's losses for all reasons together.

@@ -49,11 +49,11 @@ inline constexpr std::size_t subscriptions_max = 1'000'000;
 inline constexpr std::size_t subscription_bytes_total_max = 64 * 1024 * 1024;
 
 /// Sessions of one socket, including those in the handshake. Each uses a descriptor and about 2 KiB. At the limit, a
-/// new connection replaces the oldest unfinished handshake or a connection whose identity was taken over.
+/// new connection replaces an unfinished handshake or another session of the client with the most sessions.
 inline constexpr std::size_t sessions_max = 1'024;
 
-/// Sessions that have not finished their handshake. At the limit, a new connection replaces the oldest one. Enough for
-/// all subscribers of a site to reconnect at the same moment.
+/// Sessions that have not finished their handshake. At the limit, a new connection replaces the oldest one of the
+/// client with the most. Enough for all subscribers of a site to reconnect at the same moment.
 inline constexpr std::size_t handshakes_max = 512;
 
 /// Unfinished handshakes from one IP address, so that one host's idle connections cannot crowd out the others.

@@ -13,6 +13,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -29,6 +30,12 @@ enum class TopicPlace : std::uint8_t {
 
 /// `MonitorEvent::detail` of a subscriber that was disconnected because it exceeded a limit of subscriptions.
 inline constexpr std::string_view too_many_subscriptions = "too many subscriptions";
+/// Likewise, of a subscriber that was closed in favor of another client because no place was free, and of the refusal
+/// of a new connection.
+inline constexpr std::string_view too_many_connections_of_client = "too many connections from its address";
+inline constexpr std::string_view too_many_connections = "too many connections";
+/// Likewise, of a subscriber that was closed because too many others lose messages at the same time.
+inline constexpr std::string_view too_many_slow_subscribers = "too many slow subscribers";
 
 struct PublisherTotals : SocketTotals {
     std::uint64_t messages = 0;               // published, including messages without subscribers
@@ -156,8 +163,8 @@ class Publisher {
     /// Publishes the first `payload_bytes` bytes of the buffer as one message. Call flush() later.
     void commit(std::size_t payload_bytes);
     /// Like commit(), for a message that contains these samples, or reports them as missing. If a subscriber loses the
-    /// message for the reason `slow` or `expired`, LossHooks::lost gets them, unless it was dropped before the
-    /// subscriber's thread received it. They take sizeof(LoggedSamples) bytes of the log.
+    /// message for the reason `slow` or `expired`, LossHooks::lost gets them. They take sizeof(LoggedSamples) bytes of
+    /// the log.
     void commit(std::size_t payload_bytes, const SampleRange& samples);
     /// Counts a message without subscribers and does not write it.
     void skip();
@@ -175,6 +182,15 @@ class Publisher {
     /// its event-loop iteration. The threads never wait for this one.
     [[nodiscard]] std::vector<PeerStatus> subscribers() const;
     [[nodiscard]] PublisherTotals totals() const;
+    /// The places for connections, and the client with the most of them.
+    struct Crowd {
+        std::size_t connections = 0;
+        std::size_t connections_max = 0;
+        std::string client = {};  // see client_of()
+        std::size_t of_client = 0;
+    };
+    /// Returns nullopt while a place is free.
+    [[nodiscard]] std::optional<Crowd> crowd() const;
 
   private:
     struct State;

@@ -6,7 +6,8 @@
 
 namespace telegate {
 
-/// Returns whether `text` is a valid part of a topic, before or after the slash: 1 to 64 of [a-z0-9_.-].
+/// Returns whether `text` is a valid part of a topic, before or after the slash: 1 to 64 of [a-z0-9_.-], but not . or
+/// .. alone.
 [[nodiscard]] bool is_topic_part(std::string_view text) noexcept;
 
 /// Returns the nearest valid topic part: lower case, other characters replaced by '_', at most 64 bytes, "_" for empty

@@ -66,9 +66,9 @@ SegmentPool::~SegmentPool() {
     TELEGATE_ASSERT(memory_bytes_ == 0);  // no segment may outlive its pool
 }
 
-SegmentRef SegmentPool::take(std::size_t bytes_min) {
-    const std::size_t capacity = std::max(segment_bytes_, segment_capacity(bytes_min));
-    if (readers_in_process_ == 0 || bytes_min > limits::short_bytes_in_process + sizeof(LoggedSamples)) {
+SegmentRef SegmentPool::take(std::size_t message_bytes, std::size_t samples_bytes) {
+    const std::size_t capacity = std::max(segment_bytes_, segment_capacity(message_bytes + samples_bytes));
+    if (readers_in_process_ == 0 || message_bytes > limits::short_bytes_in_process) {
         return take_from(spare_, capacity);
     }
     const bool has_rested = spare_.size() >= round_min;
@@ -88,14 +88,14 @@ void SegmentPool::remove_reader_in_process() noexcept {
     }
 }
 
-SegmentRef SegmentPool::take_small(std::size_t bytes_min) {
-    return bytes_min <= small_bytes && small_bytes < segment_bytes_ ? take_from(small_spare_, small_bytes)
-                                                                    : take(bytes_min);
+SegmentRef SegmentPool::take_small(std::size_t message_bytes, std::size_t samples_bytes) {
+    const bool fits = message_bytes + samples_bytes <= small_bytes && small_bytes < segment_bytes_;
+    return fits ? take_from(small_spare_, small_bytes) : take(message_bytes, samples_bytes);
 }
 
-SegmentRef SegmentPool::take_medium(std::size_t bytes_min) {
-    return bytes_min <= medium_bytes && medium_bytes < segment_bytes_ ? take_from(medium_spare_, medium_bytes)
-                                                                      : take(bytes_min);
+SegmentRef SegmentPool::take_medium(std::size_t message_bytes, std::size_t samples_bytes) {
+    const bool fits = message_bytes + samples_bytes <= medium_bytes && medium_bytes < segment_bytes_;
+    return fits ? take_from(medium_spare_, medium_bytes) : take(message_bytes, samples_bytes);
 }
 
 SegmentRef SegmentPool::take_from(Spare& spare, std::size_t capacity) {
@@ -156,13 +156,14 @@ void SegmentPool::recycle(Segment* segment) noexcept {
     memory_bytes_ -= owned->capacity;
 }
 
-void SegmentLog::open_segment(std::size_t bytes_min) {
+void SegmentLog::open_segment(std::size_t message_bytes, std::size_t samples_bytes) {
     const std::size_t before = current_.get() == nullptr ? 0 : current_->capacity;
     current_.reset();  // first, so that a segment without readers can be reused
     if (first_ == First::usual || before > SegmentPool::small_bytes) {
-        current_ = pool_.take(bytes_min);
+        current_ = pool_.take(message_bytes, samples_bytes);
     } else {
-        current_ = before == 0 ? pool_.take_small(bytes_min) : pool_.take_medium(bytes_min);
+        current_ = before == 0 ? pool_.take_small(message_bytes, samples_bytes)
+                               : pool_.take_medium(message_bytes, samples_bytes);
     }
     current_->start = end_;
     end_ += current_->capacity;

@@ -116,14 +116,14 @@ class SegmentPool {
     /// Counts the readers that read segments in memory, usually on another thread.
     void add_reader_in_process() noexcept { ++readers_in_process_; }
     void remove_reader_in_process() noexcept;
-    /// Returns a segment of the usual size, or of `bytes_min` if that is more: the size of a message and its samples.
+    /// Returns a segment of the usual size, or larger for a message of `message_bytes` and the list of its samples.
     /// Prefers the most recently used segment, which is still in the cache. For short messages with readers in the
     /// process, uses the least recently used of many: see limits::short_bytes_in_process.
-    [[nodiscard]] SegmentRef take(std::size_t bytes_min);
-    /// Returns a segment of 4 KiB if that is enough for `bytes_min`; otherwise as take().
-    [[nodiscard]] SegmentRef take_small(std::size_t bytes_min);
-    /// Returns a segment of 64 KiB if that is enough for `bytes_min`; otherwise as take().
-    [[nodiscard]] SegmentRef take_medium(std::size_t bytes_min);
+    [[nodiscard]] SegmentRef take(std::size_t message_bytes, std::size_t samples_bytes = 0);
+    /// Returns a segment of 4 KiB if that is enough; otherwise as take().
+    [[nodiscard]] SegmentRef take_small(std::size_t message_bytes, std::size_t samples_bytes = 0);
+    /// Returns a segment of 64 KiB if that is enough; otherwise as take().
+    [[nodiscard]] SegmentRef take_medium(std::size_t message_bytes, std::size_t samples_bytes = 0);
     /// Returns a segment for reading another thread's log. The memory is released with the last reference to the
     /// segment.
     [[nodiscard]] SegmentRef borrow(std::shared_ptr<std::byte[]> bytes, std::uint64_t start, std::uint32_t capacity);
@@ -176,10 +176,11 @@ class SegmentLog {
     explicit SegmentLog(SegmentPool& pool, First first = First::usual) noexcept : pool_(pool), first_(first) {}
 
     /// Returns at least `bytes_max` contiguous bytes at the end of the log. Opens a new segment if the current one is
-    /// too full; a message larger than a segment gets its own segment.
-    [[nodiscard]] std::byte* prepare(std::size_t bytes_max) {
-        if (current_.get() == nullptr || current_->limit - current_->used < bytes_max) {
-            open_segment(bytes_max);
+    /// too full; a message larger than a segment gets its own segment. `samples_bytes`: reserved for commit() with
+    /// samples.
+    [[nodiscard]] std::byte* prepare(std::size_t bytes_max, std::size_t samples_bytes = 0) {
+        if (current_.get() == nullptr || current_->limit - current_->used < bytes_max + samples_bytes) {
+            open_segment(bytes_max, samples_bytes);
         }
         return current_->bytes.get() + current_->used;
     }
@@ -191,8 +192,8 @@ class SegmentLog {
         segment->used += static_cast<std::uint32_t>(bytes);
         return {segment, begin, segment->used};
     }
-    /// Like commit(), for a message with these samples, if any. prepare() must have been called for
-    /// sizeof(LoggedSamples) more bytes than the message has.
+    /// Like commit(), for a message with these samples, if any. prepare() must have been called with
+    /// sizeof(LoggedSamples) for them.
     [[nodiscard]] Slice commit(std::size_t bytes, const std::optional<SampleRange>& samples) noexcept {
         if (samples) {
             current_->limit -= static_cast<std::uint32_t>(sizeof(LoggedSamples));
@@ -223,7 +224,7 @@ class SegmentLog {
     [[nodiscard]] std::uint64_t segments_opened() const noexcept { return segments_opened_; }
 
   private:
-    void open_segment(std::size_t bytes_min);
+    void open_segment(std::size_t message_bytes, std::size_t samples_bytes);
 
     SegmentPool& pool_;
     const First first_;

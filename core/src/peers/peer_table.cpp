@@ -2,6 +2,7 @@
 
 #include "core/assert.hpp"
 #include "core/limits.hpp"
+#include "core/publisher.hpp"
 #include "peers/socket_totals.hpp"
 #include "reactor/deadline.hpp"
 
@@ -21,7 +22,6 @@ using std::chrono::steady_clock;
 constexpr milliseconds tick_time_min{5};
 constexpr milliseconds tick_time_max{1000};
 constexpr int ticks_per_deadline = 4;
-constexpr std::string_view too_many_connections = "too many connections";
 constexpr std::string_view too_many_handshakes = "too many handshakes at once";
 constexpr std::string_view not_read_in_time = "did not read in time";
 constexpr std::string_view keys_changed = "keys changed";
@@ -38,16 +38,12 @@ milliseconds tick_time_for(const SocketOptions& options) {
     return std::max(time, tick_time_min);
 }
 
-std::shared_ptr<const Security> shared(std::optional<Security> security) {
-    return security ? std::make_shared<const Security>(std::move(*security)) : nullptr;
-}
-
 std::shared_ptr<const Security> shared_at(const Endpoint& endpoint, std::optional<Security> security) {
     if (stays_in_process(endpoint.transport) && security && !std::holds_alternative<std::monostate>(*security)) {
         throw std::invalid_argument(to_string(endpoint) + ": CURVE is not supported over " +
                                     std::string(to_string(endpoint.transport)));
     }
-    return shared(std::move(security));
+    return security ? std::make_shared<const Security>(std::move(*security)) : nullptr;
 }
 
 }  // namespace
@@ -100,7 +96,8 @@ Endpoint PeerTable::bind(const Endpoint& endpoint, std::optional<Security> secur
 Endpoint PeerTable::bind_adopted(const Endpoint& endpoint, int descriptor, std::optional<Security> security) {
     UniqueFd adopted(descriptor);
     // inproc needs no check of the security: its descriptor is refused and closed there.
-    return listen(endpoint, shared(std::move(security)), [&](transport::ListenerEvents events) {
+    auto shared = security ? std::make_shared<const Security>(std::move(*security)) : nullptr;
+    return listen(endpoint, std::move(shared), [&](transport::ListenerEvents events) {
         return transport::adopt(reactor_, endpoint, std::move(adopted), std::move(events));
     });
 }
@@ -421,22 +418,27 @@ void PeerTable::begin(Session& session, MonitorEventKind kind) {
     }
 }
 
-/// Closes the oldest handshake, or a retiring session if there is none, when a limit is reached. Returns the id of a
-/// handshake to be displaced on another thread, or 0.
+/// When a limit is reached, closes a handshake of the client that makes way, or a retiring session if there is none.
+/// Returns the id of a handshake to be displaced on another thread, or 0.
 std::uint64_t PeerTable::make_room(const Stream& stream) {
     const bool only_here = stream.stays_in_process();  // it cannot take a place on another thread
-    const std::string address = stream.address();
+    const std::string client = stream.client();
     std::uint64_t displaced = 0;
-    if (!address.empty() && pending_.size_of(address) >= options_.handshakes_per_address_max) {
-        displaced = displace(pending_.oldest(address, only_here));
+    if (!stream.address().empty() && pending_.size_of(client) >= options_.handshakes_per_address_max) {
+        displaced = displace(pending_.oldest(client, only_here));
+    } else if (pending_.size() >= options_.handshakes_max) {
+        displaced = displace(pending_.to_displace(pending_.shares(), client, only_here));
     }
-    if (displaced == 0 && (pending_.size() >= options_.handshakes_max || sessions_in_all() >= options_.sessions_max)) {
-        displaced = displace(pending_.oldest({}, only_here));
+    if (displaced == 0 && sessions_in_all() >= options_.sessions_max) {
+        displaced = displace(pending_.to_displace(places_.shares(), client, only_here));
         Session* const retiring =
             displaced == 0 && sessions_in_all() >= options_.sessions_max ? sessions_.first_retiring() : nullptr;
         if (retiring != nullptr) {
             retiring->retire(too_many_connections);  // the second call closes
         }
+    }
+    if (displaced == 0 && sessions_in_all() >= options_.sessions_max) {
+        places_.make_place(client, sessions_, remote_);
     }
     return displaced;
 }
@@ -476,7 +478,7 @@ Session& PeerTable::admit(std::unique_ptr<Stream> stream, const std::string& end
         ticking_ = true;
     }
     if (dialer == nullptr) {
-        pending_.add({session->id(), session.get()}, session->address());
+        places_.add({session->id(), session.get()}, session->client());
     }
     ++sessions_seen_;
     Session& added = sessions_.add(std::move(session), {dialer, {false, dropped_before}});
@@ -544,7 +546,7 @@ void PeerTable::note_ended(Session& session, std::string_view why) {
     }
     // Nothing before events.ended() allocates: the socket must not keep a session that is destroyed.
     Note note = sessions_.remove(session);
-    pending_.remove(session.id());
+    note.dialer == nullptr ? places_.remove(session.id(), session.client()) : places_.end_handshake(session.id());
     dirty_.forget(session);
     if (session.stays_in_process()) {
         segments_.remove_reader_in_process();

@@ -3,12 +3,14 @@
 #include "buffers/buffer_pool.hpp"
 #include "buffers/segment_log.hpp"
 #include "core/assert.hpp"
+#include "core/client_shares.hpp"
 #include "core/curve.hpp"
 #include "core/endpoint.hpp"
 #include "core/monitor.hpp"
 #include "core/reactor.hpp"
 #include "core/socket_options.hpp"
 #include "core/watch.hpp"
+#include "peers/client_places.hpp"
 #include "peers/dialer.hpp"
 #include "peers/flush_list.hpp"
 #include "peers/listeners.hpp"
@@ -51,7 +53,8 @@ struct PeerTableOptions {
 ///
 /// Threads: the reactor's, or any while the event loop is not running.
 /// Limits: sessions_max, handshakes_max and handshakes_per_address_max. At a limit, a new connection displaces the
-/// oldest unfinished handshake; if all sessions are open, it is refused.
+/// oldest unfinished handshake of the client with the most, or of its own client, see PendingHandshakes; if that has
+/// none, an open session of it, see ClientPlaces; otherwise it is refused.
 /// Failure: bind() and connect() throw std::system_error. A connection attempt that fails later is repeated.
 ///
 /// The events are those of the sessions, called after the table's own processing. A session that has ended is destroyed
@@ -143,6 +146,8 @@ class PeerTable {
     /// Returns the status of the sessions that have finished their handshake.
     [[nodiscard]] std::vector<PeerStatus> statuses() const;
     [[nodiscard]] SocketTotals totals() const;
+    /// Returns the places of each client, on all threads.
+    [[nodiscard]] const ClientShares& shares() const noexcept { return places_.shares(); }
     [[nodiscard]] SegmentPool& segments() noexcept { return segments_; }
 
   private:
@@ -210,7 +215,8 @@ class PeerTable {
     std::vector<std::unique_ptr<Dialer>> old_dialers_;  // maybe in the middle of a call: destroyed in a later iteration
     SessionList sessions_;
     PendingHandshakes pending_;
-    RemoteSessions remote_{pending_};
+    ClientPlaces places_{pending_};
+    RemoteSessions remote_{places_};
     std::uint64_t sessions_seen_ = 0;
     FlushList dirty_;
     SocketClosing closing_;

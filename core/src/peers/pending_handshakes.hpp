@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/client_shares.hpp"
 #include "session/session.hpp"
 
 #include <cstddef>
@@ -7,11 +8,11 @@
 #include <map>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 
 namespace telegate {
 
-/// The accepted sessions of one socket, on this thread and on others, whose handshake is not finished, oldest first.
+/// The accepted sessions of one socket, on this thread and on others, whose handshake is not finished, oldest first. A
+/// client is an IP address or a /64 network, see client_of().
 ///
 /// Threads: the reactor's.
 /// Limits: set by the caller, which closes the oldest sessions.
@@ -23,24 +24,28 @@ class PendingHandshakes {
         Session* session = nullptr;  // null: on another thread
     };
 
-    void add(const Handshake& handshake, const std::string& address);
+    void add(const Handshake& handshake, const std::string& client);
     /// Removes a session; does nothing if it is not listed.
     void remove(std::uint64_t id);
 
     [[nodiscard]] std::size_t size() const noexcept { return handshakes_.size(); }
-    [[nodiscard]] std::size_t size_of(const std::string& address) const;
-    /// Returns the oldest handshake of an address, or of all if it is empty. `only_here`: on this thread.
-    [[nodiscard]] Handshake oldest(std::string_view address, bool only_here) const noexcept;
+    [[nodiscard]] std::size_t size_of(std::string_view client) const noexcept { return shares_.of(client); }
+    [[nodiscard]] const ClientShares& shares() const noexcept { return shares_; }
+    /// Returns the oldest handshake of a client, or of all if it is empty. `only_here`: on this thread.
+    [[nodiscard]] Handshake oldest(std::string_view client, bool only_here) const noexcept;
+    /// Returns the oldest handshake of the client that makes way for a connection of `client`: the one with the most
+    /// places if it has to yield, otherwise the same client. One without any place displaces the oldest of all.
+    [[nodiscard]] Handshake to_displace(const ClientShares& places, std::string_view client,
+                                        bool only_here) const noexcept;
 
   private:
-    using Addresses = std::unordered_map<std::string, std::size_t>;  // with the number of handshakes
     struct Entry {
         Session* session;
-        Addresses::value_type* address;
+        std::string client;
     };
 
     std::map<std::uint64_t, Entry> handshakes_;  // by id, and therefore by age
-    Addresses addresses_;
+    ClientShares shares_;
 };
 
 }  // namespace telegate

@@ -1,14 +1,21 @@
 #include "peers/remote_sessions.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace telegate {
 
-void RemoteSessions::add(std::uint64_t id, const std::string& address, RemoteSession session) {
+void RemoteSessions::add(std::uint64_t id, RemoteSession session) {
     std::map<std::uint64_t, RemoteSession> added;  // allocates first, so that a failure leaves nothing to undo
-    added.emplace(id, std::move(session));
-    pending_.add({id, nullptr}, address);
+    const RemoteSession& remote = added.emplace(id, std::move(session)).first->second;
+    places_.add({id, nullptr}, remote.client);
     sessions_.merge(added);
+}
+
+std::uint64_t RemoteSessions::newest_of(std::string_view client) const noexcept {
+    const auto found = std::find_if(sessions_.rbegin(), sessions_.rend(),
+                                    [&](const auto& each) { return each.second.client == client; });
+    return found == sessions_.rend() ? 0 : found->first;
 }
 
 const RemoteSession* RemoteSessions::find(std::uint64_t id) const noexcept {
@@ -25,8 +32,10 @@ void RemoteSessions::add_ids_of(std::string_view endpoint, std::vector<std::uint
 }
 
 void RemoteSessions::remove(std::uint64_t id) {
-    end_handshake(id);
-    sessions_.erase(id);
+    if (const auto found = sessions_.find(id); found != sessions_.end()) {
+        places_.remove(id, found->second.client);
+        sessions_.erase(found);
+    }
 }
 
 }  // namespace telegate

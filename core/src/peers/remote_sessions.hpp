@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/curve.hpp"
-#include "peers/pending_handshakes.hpp"
+#include "peers/client_places.hpp"
 #include "transport/stream.hpp"
 
 #include <cstddef>
@@ -32,6 +32,7 @@ struct RemoteSession {
     std::uint32_t place = 0;  // on that thread
     std::string endpoint;     // the local endpoint
     std::string peer;
+    std::string client;  // see client_of()
 };
 
 /// The sessions of a socket that live on other threads, of the PeerTable that accepts them. They count against its
@@ -42,28 +43,32 @@ struct RemoteSession {
 /// Failure: add() may throw std::bad_alloc.
 class RemoteSessions {
   public:
-    /// `pending` lists the sessions until their handshakes have finished.
-    explicit RemoteSessions(PendingHandshakes& pending) noexcept : pending_(pending) {}
+    /// `places` counts the sessions.
+    explicit RemoteSessions(ClientPlaces& places) noexcept : places_(places) {}
 
     /// Moves the connection to another thread. Returns false if it has to stay here, with this many sessions. Empty if
-    /// there are no other threads, like `flush`.
+    /// there are no other threads, like `close` and `flush`.
     std::function<bool(Handover&, std::size_t sessions_here)> hand_over;
+    /// Has a session closed by its thread.
+    std::function<void(std::uint64_t id, std::string_view why)> close;
     /// Flushes the other threads.
     std::function<void()> flush;
 
-    void add(std::uint64_t id, const std::string& address, RemoteSession session);
+    void add(std::uint64_t id, RemoteSession session);
+    /// Returns the newest session of a client; 0: none.
+    [[nodiscard]] std::uint64_t newest_of(std::string_view client) const noexcept;
     /// Returns null if the session is no longer known.
     [[nodiscard]] const RemoteSession* find(std::uint64_t id) const noexcept;
     /// Adds the ids of the sessions accepted at a local endpoint.
     void add_ids_of(std::string_view endpoint, std::vector<std::uint64_t>& ids) const;
     /// Notes that its handshake has finished, or that another connection displaces it.
-    void end_handshake(std::uint64_t id) { pending_.remove(id); }
+    void end_handshake(std::uint64_t id) { places_.end_handshake(id); }
     void remove(std::uint64_t id);
 
     [[nodiscard]] std::size_t size() const noexcept { return sessions_.size(); }
 
   private:
-    PendingHandshakes& pending_;
+    ClientPlaces& places_;
     std::map<std::uint64_t, RemoteSession> sessions_;  // by id
 };
 

@@ -24,6 +24,7 @@ class SessionList {
         Dialer* dialer = nullptr;  // null: the connection was accepted
         PeerMonitor::Reported reported;
         std::chrono::steady_clock::time_point cut_at = std::chrono::steady_clock::time_point::max();
+        std::chrono::steady_clock::time_point began_at = std::chrono::steady_clock::now();
 
         /// Returns whether the outbox belongs to the dialer, where it is counted.
         [[nodiscard]] bool is_outbox_kept() const noexcept { return dialer != nullptr && dialer->outbox() != nullptr; }

@@ -2,7 +2,11 @@
 
 #include "session/slow_reader.hpp"
 
+#include "core/client_shares.hpp"
+
 #include <algorithm>
+#include <iterator>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -38,6 +42,7 @@ void LagLimit::enforce(std::uint64_t log_end) {
     log_end_ = log_end;
     const std::uint64_t log_end_before = log_end - std::min<std::uint64_t>(log_end, peers_.segments().segment_bytes());
     bool keep_apart = false;
+    limit_slow();
     for (const auto& session : peers_.sessions()) {
         Outbox& outbox = *session->outbox();
         const SlowReader* const slow = outbox.slow();
@@ -54,6 +59,35 @@ void LagLimit::enforce(std::uint64_t log_end) {
         enforce_kept_limit();
     }
     enforce_held_limit();
+}
+
+/// Cuts off the newest sessions of the clients with the most slow sessions until slow_max remain.
+void LagLimit::limit_slow() {
+    slow_.clear();
+    for (const auto& session : peers_.sessions()) {
+        SlowReader* const slow = session->outbox()->slow();
+        if (slow != nullptr && session->state() == Session::State::open && slow->note_segment() >= slow_segments_min) {
+            slow_.push_back(session.get());
+        }
+    }
+    if (slow_.size() <= slow_max) {
+        return;
+    }
+    ClientShares shares;
+    for (const Session* const session : slow_) {
+        shares.add(session->client());
+    }
+    std::sort(slow_.begin(), slow_.end(), [](const auto* a, const auto* b) { return a->id() < b->id(); });
+    while (slow_.size() > slow_max) {
+        const std::string client(shares.most().client);
+        const auto newest = std::find_if(slow_.rbegin(), slow_.rend(),
+                                         [&](const Session* session) { return session->client() == client; });
+        shares.remove(client);
+        too_many_.push_back((*newest)->id());
+        later_close_.ask();
+        (*newest)->cut_off();
+        slow_.erase(std::prev(newest.base()));
+    }
 }
 
 void LagLimit::keep_all_within() {
@@ -135,6 +169,11 @@ void LagLimit::enforce_held_limit() {
 }
 
 void LagLimit::close_too_slow() {
+    for (const std::uint64_t id : std::exchange(too_many_, {})) {
+        if (Session* session = peers_.find(id)) {
+            session->close(too_many_slow_subscribers);
+        }
+    }
     for (const std::uint64_t id : std::exchange(too_slow_, {})) {
         if (Session* session = peers_.find(id)) {
             session->close(reads_too_slowly);

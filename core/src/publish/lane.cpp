@@ -20,10 +20,10 @@ std::size_t bytes_of(const LaneMessage& message) noexcept {
 
 }  // namespace
 
-Lane::Lane(LaneLink& link, SegmentPool& pool, std::size_t backlog_bytes_max, std::function<void()> catch_up)
+Lane::Lane(LaneLink& link, SegmentPool& pool, std::size_t backlog_bytes_max, LaneCalls calls)
     : link_(link),
       backlog_bytes_max_(backlog_bytes_max),
-      catch_up_(std::move(catch_up)),
+      calls_(std::move(calls)),
       outbox_(pool),
       sent_(2 * limits::lane_records_max) {}
 
@@ -99,7 +99,7 @@ void Lane::make_room(const Condition& is_too_much) {
             const std::uint64_t before = link_.put_count();
             pass_on();
             if (link_.put_count() == before) {
-                catch_up_();
+                calls_.catch_up();
                 pass_on();
             }
             is_progress = link_.put_count() != before;
@@ -147,14 +147,23 @@ void Lane::drop_oldest() {
     const Stretch& oldest = waiting_[first_];
     if (oldest.message != nullptr) {
         const auto& message = std::get<LaneMessage>(*oldest.message);
-        ++losses_[message.reader];
+        const SampleRange range = message.samples.value_or(SampleRange{});
+        const LoggedSamples samples{range.first_seq, range.last_seq, range.channel, 0};
+        lose({&message.reader, 1}, 1, {{&samples, message.samples ? 1U : 0U}, bytes_of(message), std::nullopt});
         message_bytes_ -= bytes_of(message);
     } else {
-        for (const LaneReader& reader : oldest.readers->list) {
-            losses_[reader] += oldest.messages;
-        }
+        const Slice slice{oldest.segment.get(), oldest.begin, oldest.end};
+        lose(oldest.readers->list, oldest.messages, lost_run(slice, false));
     }
     pop();
+}
+
+/// Every loss passes through here: counts it for the shard, and reports it.
+void Lane::lose(std::span<const LaneReader> readers, std::uint64_t messages, const LostRun& run) {
+    for (const LaneReader& reader : readers) {
+        losses_[reader] += messages;
+        calls_.lost(reader, run);
+    }
 }
 
 void Lane::drop_all() {

@@ -10,6 +10,7 @@
 #include <list>
 #include <map>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -17,6 +18,13 @@
 namespace telegate {
 
 class Lane;
+
+/// The calls from a lane to its publisher.
+struct LaneCalls {
+    std::function<void()> catch_up;  // has the shard apply everything in the link, and waits for it
+    /// Reports that a session loses these messages. Called before they are dropped, once for each session.
+    std::function<void(const LaneReader& reader, const LostRun& run)> lost;
+};
 
 /// A reader set's share of a lane. Must be destroyed before the lane.
 /// Threads: the lane's. Limits: two pointers. Failure: none.
@@ -47,13 +55,12 @@ class LaneShare {
 /// Threads: the publisher's.
 /// Limits: backlog_runs_max ranges and messages for single sessions, within backlog_bytes_max of the log's end, and as
 /// many bytes of such messages. The shard is given at most as much again. If it cannot take anything, because it is out
-/// of memory or must close its sessions, the oldest messages are dropped; the shard gets their number.
+/// of memory or must close its sessions, the oldest messages are dropped and reported; the shard gets their number.
 /// Failure: begin(), share_of(), send_to() and flush() may throw std::bad_alloc.
 class Lane {
   public:
-    /// Must be destroyed after the reader at the other end of the link. `backlog_bytes_max`: as of the log. `catch_up`
-    /// has the shard apply everything in the link, and waits for it.
-    Lane(LaneLink& link, SegmentPool& pool, std::size_t backlog_bytes_max, std::function<void()> catch_up);
+    /// Must be destroyed after the reader at the other end of the link. `backlog_bytes_max`: as of the log.
+    Lane(LaneLink& link, SegmentPool& pool, std::size_t backlog_bytes_max, LaneCalls calls);
     Lane(const Lane&) = delete;
     Lane& operator=(const Lane&) = delete;
 
@@ -125,6 +132,7 @@ class Lane {
     void make_room(const Condition& is_too_much);
     void pass_on();
     void drop_oldest();
+    void lose(std::span<const LaneReader> readers, std::uint64_t messages, const LostRun& run);
     void pop() noexcept;
     void take_back() noexcept;
     [[nodiscard]] bool can_put(const Stretch& stretch) noexcept;
@@ -141,7 +149,7 @@ class Lane {
 
     LaneLink& link_;
     const std::uint64_t backlog_bytes_max_;
-    const std::function<void()> catch_up_;
+    const LaneCalls calls_;
     Outbox outbox_;                   // messages since begin()
     LaneReaders* readers_ = nullptr;  // their readers
     std::vector<Stretch> waiting_;    // valid from first_ on

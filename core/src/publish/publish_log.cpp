@@ -59,7 +59,7 @@ std::byte* PublishLog::prepare(Topic& topic, std::size_t payload_bytes_max) {
     payload_header_bytes_ = zmtp::frame_header_bytes(payload_bytes_max);
     const std::size_t bytes_max = topic.frame.size() + payload_header_bytes_ + payload_bytes_max;
     tail_.settle();
-    room_ = log_.prepare(bytes_max + sizeof(LoggedSamples));
+    room_ = log_.prepare(bytes_max, sizeof(LoggedSamples));
     if (segments_seen_ != log_.segments_opened()) {
         enforce_limits();
     }

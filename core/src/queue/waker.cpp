@@ -31,9 +31,4 @@ void Waker::clear() noexcept {
     pending_.exchange(false);
 }
 
-void Waker::end_low_power() noexcept {
-    low_power_.store(false, std::memory_order_relaxed);
-    std::atomic_thread_fence(std::memory_order_seq_cst);
-}
-
 }  // namespace telegate

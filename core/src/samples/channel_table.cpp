@@ -11,25 +11,53 @@ namespace telegate {
 
 std::optional<ChannelId> ChannelTable::add(DeviceId device_id, std::string_view device, std::string_view channel,
                                            std::string_view unit) {
-    TELEGATE_ASSERT(is_topic_part(device) && is_topic_part(channel));
+    return add_to(Share::whole, device_id, {device, channel, unit});
+}
+
+std::optional<ChannelId> ChannelTable::add_found(DeviceId device_id, std::string_view device, std::string_view channel,
+                                                 std::string_view unit) {
+    return add_to(Share::of_device, device_id, {device, channel, unit});
+}
+
+std::optional<ChannelId> ChannelTable::add_to(Share share, DeviceId device_id, const Names& names) {
     const std::lock_guard lock(mutex_);
+    if (!is_topic_part(names.device) || !is_topic_part(names.channel)) {
+        refused_.fetch_add(1, std::memory_order_relaxed);
+        return std::nullopt;
+    }
     try {
-        std::string topic = std::string(device) + '/' + std::string(channel);
+        std::string topic = std::string(names.device) + '/' + std::string(names.channel);
         if (const auto known = ids_by_topic_.find(topic); known != ids_by_topic_.end()) {
             return known->second;
         }
+        if (to_index(device_id) >= channels_of_.size()) {
+            channels_of_.resize(to_index(device_id) + 1);
+        }
         const std::size_t index = size_.load(std::memory_order_relaxed);
-        if (index < channels_max) {
+        std::size_t& of_device = channels_of_[to_index(device_id)];
+        const bool has_share = share == Share::whole || of_device < share_of_free * (channels_max - index);
+        if (index < channels_max && has_share) {
             const auto id = static_cast<ChannelId>(index);
-            store(id, {device_id, std::string(device), std::string(channel), std::string(unit), std::move(topic)});
+            store(id, {device_id, std::string(names.device), std::string(names.channel), std::string(names.unit),
+                       std::move(topic)});
+            ++of_device;
             size_.store(index + 1, std::memory_order_release);
             return id;
+        }
+        if (!has_share && (!crowding_ || of_device > channels_of_[to_index(*crowding_)])) {
+            crowding_name_ = names.device;
+            crowding_ = device_id;
         }
     } catch (const std::bad_alloc&) {
         // Refused, as when the table is full.
     }
     refused_.fetch_add(1, std::memory_order_relaxed);
     return std::nullopt;
+}
+
+std::optional<ChannelTable::Crowd> ChannelTable::crowd() const {
+    const std::lock_guard lock(mutex_);
+    return crowding_ ? std::optional(Crowd{crowding_name_, channels_of_[to_index(*crowding_)]}) : std::nullopt;
 }
 
 std::optional<ChannelId> ChannelTable::find(const std::string& topic) const {

@@ -19,6 +19,8 @@ namespace {
 constexpr std::size_t ring_runs_first = 4;
 constexpr std::size_t ring_runs_kept = 64;  // a larger ring is shrunk when it is empty and was little used
 
+}  // namespace
+
 LostRun lost_run(const Slice& messages, bool is_own) noexcept {
     LostRun run{samples_of(messages), messages.end - messages.begin, std::nullopt};
     if (!is_own) {
@@ -26,8 +28,6 @@ LostRun lost_run(const Slice& messages, bool is_own) noexcept {
     }
     return run;
 }
-
-}  // namespace
 
 Backlog::Backlog(std::size_t runs_max) : runs_max_(runs_max), ring_(ring_runs_first) {}
 
@@ -507,7 +507,7 @@ std::uint64_t Backlog::conflate_into(SegmentLog& own, std::vector<Run>& old, con
                 samples = samples.first(samples.size() - 1);
             }
             if (is_newest[number++]) {
-                std::copy_n(wire, bytes, own.prepare(bytes + sizeof(LoggedSamples)));
+                std::copy_n(wire, bytes, own.prepare(bytes, sizeof(LoggedSamples)));
                 const Slice copy = own.commit(bytes, of_message);
                 lost += add_own(copy, part.own_tick > 0 ? part.own_tick : tick_at(part.segment->start + at));
             } else {

@@ -14,6 +14,9 @@
 
 namespace telegate {
 
+/// Returns the description of messages in a log that are being lost. `is_own`: only one peer had them, see add_own().
+[[nodiscard]] LostRun lost_run(const Slice& messages, bool is_own) noexcept;
+
 /// The messages that one peer has yet to receive: runs (ranges of a log), oldest first, and how much of the first run
 /// is sent.
 ///

@@ -41,6 +41,14 @@ void Outbox::lose(LossReason reason, std::uint64_t messages) noexcept {
     losses.count += messages;
 }
 
+void Outbox::add_lost(std::uint64_t messages) {
+    if (slow_ != nullptr) {
+        slow_->note_lost_behind();
+    }
+    matched_ += messages;
+    lose(LossReason::slow, messages);
+}
+
 std::size_t Outbox::gather(std::span<StreamPart> out) const noexcept {
     if (slow_ == nullptr || !slow_->has_gap_ahead() || backlog().at_boundary()) {
         return backlog().gather(out);

@@ -67,11 +67,9 @@ class Outbox {
     [[nodiscard]] bool append_short_to_tail(const Body& body) noexcept;
     /// Returns the number of bytes that both functions have added so far.
     [[nodiscard]] std::uint64_t tail_bytes() const noexcept { return own_tail_.bytes(); }
-    /// Counts `messages` more messages that were already dropped.
-    void add_lost(std::uint64_t messages) noexcept {
-        matched_ += messages;
-        lose(LossReason::slow, messages);
-    }
+    /// Counts `messages` more messages that were already dropped and reported, see Lane. They are missing after the
+    /// pending messages.
+    void add_lost(std::uint64_t messages);
     /// Appends one finished frame that is a message by itself, such as a command.
     void append_wire(Bytes wire);
     /// Returns whether a message can be added without exceeding `bytes_max`. An empty outbox accepts any message. A

@@ -26,8 +26,8 @@ bool is_disconnection(int error) noexcept {
 Session::Session(SessionContext& context, Arrival arrival)
     : context_(context),
       stream_(std::move(arrival.stream)),
-      origin_{arrival.id,         std::move(arrival.endpoint), stream_->peer(),
-              stream_->address(), arrival.initiator,           arrival.keep_outbox},
+      origin_{arrival.id,        std::move(arrival.endpoint), stream_->peer(),
+              stream_->client(), arrival.initiator,           arrival.keep_outbox},
       outbox_(std::move(arrival.outbox)),
       identity_(std::move(arrival.alias)),
       // A peer in this process cannot vanish unnoticed.

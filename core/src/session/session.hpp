@@ -94,7 +94,8 @@ class Session {
     [[nodiscard]] bool stays_in_process() const noexcept { return stream_->stays_in_process(); }
     [[nodiscard]] const std::string& endpoint() const noexcept { return origin_.endpoint; }
     [[nodiscard]] const std::string& peer_text() const noexcept { return origin_.peer; }
-    [[nodiscard]] const std::string& address() const noexcept { return origin_.address; }
+    /// Returns the client that the peer counts as, see Stream::client().
+    [[nodiscard]] const std::string& client() const noexcept { return origin_.client; }
     /// Returns whether the handshake was completed.
     [[nodiscard]] bool was_open() const noexcept { return !greeting_.has_value(); }
     /// Returns false if the connection was lost in the middle of a message and nothing else was transferred since the
@@ -158,7 +159,7 @@ class Session {
         std::uint64_t id;
         std::string endpoint;  // our endpoint
         std::string peer;      // from Stream::peer()
-        std::string address;   // from Stream::address()
+        std::string client;    // from Stream::client()
         bool initiator;
         bool keep_outbox;
     };

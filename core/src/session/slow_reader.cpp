@@ -90,6 +90,16 @@ void SlowReader::drop_pending() {
     outbox_.release_if_empty();
 }
 
+void SlowReader::note_lost_behind() {
+    if (outbox_.backlog().refuses()) {
+        slow_behind_ = true;
+    } else if (hooks_.tell) {
+        drop_pending();
+        slow_ahead_ = true;
+        look_at_refusing();
+    }
+}
+
 bool SlowReader::give(std::string_view topic, std::string_view payload, const std::optional<SampleRange>& samples) {
     outbox_.settle();
     Backlog& backlog = outbox_.backlog_;
@@ -101,7 +111,7 @@ bool SlowReader::give(std::string_view topic, std::string_view payload, const st
         outbox_.lose(LossReason::slow, 1);
         return false;
     }
-    zmtp::write_message(outbox_.log_.prepare(bytes + sizeof(LoggedSamples)), frames);
+    zmtp::write_message(outbox_.log_.prepare(bytes, sizeof(LoggedSamples)), frames);
     const Slice message = outbox_.log_.commit(bytes, samples);
     outbox_.lose(LossReason::slow, backlog.add_own(message, terms_->marks.tick()));
     ++outbox_.matched_;

@@ -38,6 +38,12 @@ class SlowReader {
     [[nodiscard]] const DeliveryTerms& terms() const noexcept { return *terms_; }
     [[nodiscard]] SlowPolicy policy() const noexcept { return terms_->delivery.policy; }
     [[nodiscard]] std::size_t bytes_max() const noexcept { return bytes_max_; }
+    /// Called when a segment of the log was opened. Returns for how many of them in succession losses are unreported,
+    /// which means that it has read nothing newer.
+    [[nodiscard]] unsigned note_segment() noexcept {
+        segments_behind_ = has_gap_ahead() || slow_behind_ ? segments_behind_ + 1 : 0;
+        return segments_behind_;
+    }
 
     /// Returns whether it is too far behind `log_end`.
     [[nodiscard]] bool is_over(std::uint64_t log_end) const noexcept;
@@ -57,6 +63,9 @@ class SlowReader {
     [[nodiscard]] std::size_t bytes_apart() const noexcept;
     /// Drops all pending messages that are not partly sent, and counts them as slow.
     void drop_pending();
+    /// Called when messages after the pending ones were lost and reported elsewhere. Drops the pending ones as well,
+    /// unless it refuses new messages, so that the gap is where the subscriber is notified of it.
+    void note_lost_behind();
     /// Returns how far the log may grow while the subscriber reads nothing and stays within its limit; UINT64_MAX if it
     /// has read everything.
     [[nodiscard]] std::uint64_t log_end_max() const noexcept;
@@ -90,6 +99,7 @@ class SlowReader {
     bool expired_ahead_ = false;
     bool slow_behind_ = false;
     bool was_full_ = false;
+    unsigned segments_behind_ = 0;
     std::uint64_t matched_at_conflation_ = 0;
     std::uint64_t left_at_conflation_ = 0;  // messages
 };

@@ -287,6 +287,7 @@ void Shard::apply(const LaneNote& note) {
     for (const auto& [reader, messages] : std::get<LaneLosses>(note)) {
         if (Session* const session = session_of(reader)) {
             session->outbox()->add_lost(messages);
+            peers_.mark(*session);
         }
     }
 }

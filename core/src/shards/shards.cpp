@@ -53,9 +53,8 @@ Shards::Shards(Reactor& reactor, const PublisherOptions& options, PeerTable& pee
       alive_(std::make_shared<char>()) {
     for (std::size_t number = 0; number < branches_.size(); ++number) {
         Branch& branch = branches_[number];
-        lanes_.push_back(std::make_unique<Lane>(
-            branch.link, peers_.segments(), options.backlog_bytes_max,
-            [this, number] { (void)ask<std::monostate>(number, [](Shard&) { return std::monostate(); }).get(); }));
+        lanes_.push_back(std::make_unique<Lane>(branch.link, peers_.segments(), options.backlog_bytes_max,
+                                                lane_calls(number, options.loss_hooks)));
         branch.shard = std::make_unique<Shard>(options, number + 2, branch.link, calls_of(number));
     }
     if (branches_.empty()) {
@@ -63,6 +62,9 @@ Shards::Shards(Reactor& reactor, const PublisherOptions& options, PeerTable& pee
     }
     remote_.hand_over = [this](Handover& handover, std::size_t sessions_here) {
         return hand_over(handover, sessions_here);
+    };
+    remote_.close = [this](std::uint64_t id, std::string_view why) {
+        (void)close_peer(id, why);
     };
     remote_.flush = [this] {
         for (std::size_t number = 0; number < branches_.size(); ++number) {
@@ -108,6 +110,16 @@ ShardCalls Shards::calls_of(std::size_t number) {
     return calls;
 }
 
+/// Sessions that have ended are not reported: nobody would forget what they have lost.
+LaneCalls Shards::lane_calls(std::size_t number, const LossHooks& hooks) {
+    return {[this, number] { (void)ask<std::monostate>(number, [](Shard&) { return std::monostate(); }).get(); },
+            [this, &hooks](const LaneReader& reader, const LostRun& run) {
+                if (hooks.lost && remote_.find(reader.id) != nullptr) {
+                    hooks.lost(reader.id, run, LossReason::slow);
+                }
+            }};
+}
+
 bool Shards::hand_over(Handover& handover, std::size_t sessions_here) {
     const std::size_t number = branch_for(handover, sessions_here);
     if (number == nowhere || !handover.stream->move_to(branches_[number].shard->reactor())) {
@@ -126,7 +138,7 @@ bool Shards::hand_over(Handover& handover, std::size_t sessions_here) {
     if (handover.displaced != 0) {
         remote_.end_handshake(handover.displaced);
     }
-    remote_.add(id, handover.stream->address(), {number, handover.place, handover.endpoint, handover.stream->peer()});
+    remote_.add(id, {number, handover.place, handover.endpoint, handover.stream->peer(), handover.stream->client()});
     branch.places_free.pop_back();
     ++branch.sessions;
     try {

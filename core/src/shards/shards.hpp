@@ -41,8 +41,8 @@ struct RemoteEvents {
 /// on another thread leaves the publisher's reactor.
 class Shards {
   public:
-    /// Starts the other threads of `options.io_threads`, if any. `peers`: of the publisher's own thread; outlives this
-    /// object.
+    /// Starts the other threads of `options.io_threads`, if any. The options and `peers`, of the publisher's own
+    /// thread, must outlive this object.
     Shards(Reactor& reactor, const PublisherOptions& options, PeerTable& peers, RemoteEvents events);
     /// Ends the threads. The log's tail must be settled, and no reader set may refer to a lane.
     ~Shards();
@@ -96,6 +96,7 @@ class Shards {
     };
 
     [[nodiscard]] ShardCalls calls_of(std::size_t number);
+    [[nodiscard]] LaneCalls lane_calls(std::size_t number, const LossHooks& hooks);
     [[nodiscard]] bool hand_over(Handover& handover, std::size_t sessions_here);
     [[nodiscard]] std::size_t branch_for(const Handover& handover, std::size_t sessions_here) const;
     void flush(std::size_t number);

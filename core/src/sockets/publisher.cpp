@@ -362,6 +362,15 @@ bool Publisher::close_peer(std::uint64_t id, std::string_view why) {
     return state_->close_peer(id, why);
 }
 
+std::optional<Publisher::Crowd> Publisher::crowd() const {
+    const ClientShares& shares = state_->peers.shares();
+    if (shares.size() < state_->options.sessions_max) {
+        return std::nullopt;
+    }
+    const ClientShares::Holder most = shares.most();
+    return Crowd{shares.size(), state_->options.sessions_max, std::string(most.client), most.places};
+}
+
 std::vector<Endpoint> Publisher::endpoints() const {
     return state_->peers.endpoints();
 }

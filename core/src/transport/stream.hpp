@@ -2,6 +2,7 @@
 
 #include "buffers/input.hpp"
 #include "buffers/segment_log.hpp"
+#include "core/client_shares.hpp"
 #include "core/reactor.hpp"
 
 #include <cstddef>
@@ -81,6 +82,13 @@ class Stream {
     [[nodiscard]] virtual std::string peer() const = 0;
     /// Returns the origin that the limit per address counts: the IP address; empty if there is no such limit.
     [[nodiscard]] virtual std::string address() const = 0;
+    /// Returns the client that the peer counts as, see client_of(): an address, a network, or "uid=1000".
+    [[nodiscard]] std::string client() const {
+        const std::string text = address();
+        const std::string name = text.empty() ? peer() : "";
+        const std::size_t user = name.find("uid=");
+        return text.empty() ? name.substr(user == std::string::npos ? 0 : user) : client_of(text);
+    }
     /// Returns whether the data never leaves the process, so that CURVE would protect nothing.
     [[nodiscard]] virtual bool stays_in_process() const noexcept = 0;
 };

@@ -35,7 +35,7 @@ struct DriverTraits {
     /// The device sends data on its own: read() is called again immediately and waits for data for at most wait_max,
     /// and there are no deadlines. Requires own_thread. Otherwise read() is called at the interval.
     bool streams = false;
-    /// The device loses nothing by waiting, such as a recording: while the queue is full, its samples wait for
+    /// The device loses nothing by waiting, such as a log that is played: while the queue is full, its samples wait for
     /// capacity. Requires own_thread.
     bool waits_for_room = false;
 };

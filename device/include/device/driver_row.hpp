@@ -38,8 +38,8 @@ struct DriverRow {
 
     // The rest is optional.
     std::optional<DeviceAddress> (*address)(const DeviceSettings& device) = nullptr;
-    /// Returns the path of the recording that the device plays.
-    std::string (*recording)(const DeviceSettings& device) = nullptr;
+    /// Returns the directory of the durable log that the device plays.
+    std::string (*played_log)(const DeviceSettings& device) = nullptr;
     /// Returns the channels that the device has now, if they depend on the machine; nullopt: unknown.
     std::optional<std::vector<std::string>> (*channels_now)(const DeviceSettings& device,
                                                             DeviceChannels channels) = nullptr;
@@ -54,9 +54,9 @@ struct DriverRow {
 /// Throws std::invalid_argument if no driver has this name.
 [[nodiscard]] const DriverRow& find_driver(std::string_view name);
 
-/// Returns the resource or recording of the device according to its driver; nothing for a device without a driver.
+/// Returns the resource or the played log of the device according to its driver; nothing for a device without a driver.
 [[nodiscard]] std::optional<DeviceAddress> address_of(const DeviceSettings& device);
-[[nodiscard]] std::string recording_of(const DeviceSettings& device);
+[[nodiscard]] std::string played_log_of(const DeviceSettings& device);
 
 /// Returns the channels that the driver has after open(). Creates a driver and opens it.
 [[nodiscard]] std::vector<std::string> channels_at_open(const DeviceSettings& device, DeviceChannels channels);

@@ -65,12 +65,20 @@ class SampleBatch {
     /// processing, also declares the derived channels, such as NAME.mean.
     Channel add_channel(std::string_view name, std::string_view unit);
 
+    /// Returns whether the device has, or had, a channel of this name.
+    [[nodiscard]] bool has_channel(std::string_view name) const {
+        return channels_.find(device_.name + '/' + std::string(name)).has_value();
+    }
+
     /// Begins a tick. Sets the times for all samples that are added from now on, and checks whether the clock is
     /// synchronized. Reports windows that have ended and alarms whose delay has passed.
     void begin(std::int64_t time_utc_ns, std::int64_t time_mono_ns) noexcept;
     /// Sets other times within a tick, such as those from the device, for samples that are added from now on. The clock
     /// is not checked again.
     void stamp(std::int64_t time_utc_ns, std::int64_t time_mono_ns) noexcept;
+    /// Sets a time that the sender has given, on a clock that is not this machine's: rates, windows, alarms and rate
+    /// limits use `given.utc_ns`. `arrival_mono_ns` is when the data arrived.
+    void stamp_given(const ClockPair& given, std::int64_t arrival_mono_ns) noexcept;
     /// Sets the current time for samples that are added from now on, and checks the clock.
     void stamp_now() noexcept;
     [[nodiscard]] const Clock& clock() const noexcept { return clock_; }
@@ -160,6 +168,9 @@ class SampleBatch {
     const std::unique_ptr<TelemetrySample[]> samples_;  // samples_max
     std::int64_t time_utc_ns_ = 0;
     std::int64_t time_mono_ns_ = 0;
+    std::int64_t reading_ns_ = 0;  // the time for processing: time_mono_ns_, or a given time_utc_ns_
+    std::int64_t arrival_ns_ = 0;  // monotonic
+    bool is_time_given_ = false;
     std::uint8_t time_flags_ = 0;  // of sample_flag
     std::uint64_t tick_ = 0;
 };

@@ -4,12 +4,13 @@
 #include "core/clock.hpp"
 #include "core/histogram.hpp"
 #include "core/ledger.hpp"
-#include "core/waker.hpp"
+#include "core/queue_waker.hpp"
 #include "device/alignment.hpp"
 #include "device/breaker.hpp"
 #include "device/device_news.hpp"
 #include "device/driver.hpp"
 #include "device/processing.hpp"
+#include "device/queue_need.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -121,16 +122,16 @@ struct CommandResult {
 /// by processing has the name of a channel of the driver.
 class Sampler {
   public:
-    /// A consumer in low-power mode is woken if the last wake-up is this long ago, or if this fraction of the queue is
-    /// full: 1/notify_queue_share.
-    static constexpr std::chrono::seconds notify_delay_max{1};
+    /// A consumer in low-power mode is woken immediately when this fraction of the queue is full, 1/notify_queue_share,
+    /// or when it holds this many samples, so that a large queue does not use more memory.
     static constexpr std::size_t notify_queue_share = 8;
+    static constexpr std::size_t notify_samples_max = 1'024;
 
     /// Where samples go.
     struct Outputs {
         BoundedQueue<TelemetrySample>& queue;
         Ledger& ledger;
-        Waker& waker;  // of the queue's consumer
+        QueueWaker& waker;  // of the queue's consumer
     };
 
     Sampler(const Clock& clock, ChannelTable& channels, const Outputs& outputs);
@@ -144,6 +145,16 @@ class Sampler {
     /// thread that reads the device. Call it before the first add().
     void on_refused(std::function<void(const std::string&, std::string_view)> handler) {
         on_refused_ = std::move(handler);
+    }
+    /// Sets a handler that is called if the queue may not hold one reading of each device: when the devices need more
+    /// than before, on a thread that reads one of them, and in check_queue(). Call it before the threads start.
+    void on_small_queue(std::function<void()> handler) { on_small_queue_ = std::move(handler); }
+    /// Call it after a change of the capacity. Threads: any.
+    void check_queue() const;
+    /// Returns what all devices together need. Threads: any.
+    [[nodiscard]] QueueNeed queue_need() const noexcept {
+        constexpr auto order = std::memory_order_relaxed;
+        return {reading_needed_.load(order), known_needed_.load(order), items_needed_.load(order)};
     }
     /// Sets the receiver of the transitions of all devices. Call it before the threads start.
     void observe_with(DeviceObserver observer) { observer_ = std::move(observer); }
@@ -224,15 +235,18 @@ class Sampler {
     [[nodiscard]] bool read(Device& device, MonoTime now, const ClockPair& both);
     void hand_over(Device& device, std::span<const TelemetrySample> samples);
     void push(const Device& device, std::span<const TelemetrySample> samples);
+    void note_reading(Device& device, std::size_t samples);
+    void set_need(Device& device, const QueueNeed& need);
+    void renew_need(Device& device);
     void await_room(const Device& device, std::size_t samples, MonoTime until);
-    void notify_consumer(MonoTime now);
+    void notify_consumer();
     void enter_filtered(Device& device, const FilteredSamples& filtered);
 
     const Clock& clock_;
     ChannelTable& channels_;
     BoundedQueue<TelemetrySample>& queue_;
     Ledger& ledger_;
-    Waker& waker_;
+    QueueWaker& waker_;
     AlarmObserver alarm_observer_;
     DeviceObserver observer_;
     const std::unique_ptr<std::unique_ptr<Device>[]>
@@ -241,8 +255,12 @@ class Sampler {
     std::vector<Device*> devices_;       // the devices that step(MonoTime) reads; used by tg-sample
     std::atomic<bool> interrupted_{false};
     std::atomic<bool> waits_for_room_{false};
-    std::atomic<MonoTime> notified_at_{MonoTime()};
     std::function<void(const std::string&, std::string_view)> on_refused_;
+    std::function<void()> on_small_queue_;
+    QueueNeed need_shared_;  // of the devices of tg-sample; used by that thread
+    std::atomic<std::size_t> reading_needed_{0};
+    std::atomic<std::size_t> known_needed_{0};
+    std::atomic<std::size_t> items_needed_{0};
 };
 
 }  // namespace telegate

@@ -53,9 +53,11 @@ std::vector<std::string> arguments_of(const ExecDriverOptions& options) {
     return options.shell ? std::vector<std::string>{"/bin/sh", "-c", options.command} : split_command(options.command);
 }
 
-/// Returns the beginning of a shell command, or the program name without its directory.
+/// Returns the beginning of a shell command, without URLs, which may contain secrets, or the program name without its
+/// directory.
 std::string name_of(const ExecDriverOptions& options) {
-    const std::string first = options.shell ? options.command : arguments_of(options).front();
+    const std::string first =
+        options.shell ? options.command.substr(0, options.command.find("://")) : arguments_of(options).front();
     const std::size_t slash = options.shell ? std::string::npos : first.rfind('/');
     return std::string(excerpt(first.substr(slash == std::string::npos ? 0 : slash + 1).substr(0, name_bytes_max)));
 }

@@ -52,8 +52,9 @@ constexpr auto formats = enum_names<std::optional<Kind>>({{"key_value", Kind::ke
                                                           {"nmea", Kind::nmea},
                                                           {"regex", Kind::regex},
                                                           {"json", std::nullopt}});
-constexpr TextListRule variables_rule{.allowed = "NAME=VALUE", .bytes_max = 1'024, .count_max = 64};
-constexpr TextRule command_rule{.prefixes = {}, .allowed = "a command", .bytes_max = 4'096};
+constexpr TextListRule variables_rule{
+    .holds = Holds::secret, .allowed = "NAME=VALUE", .bytes_max = 1'024, .count_max = 64};
+constexpr TextRule command_rule{.holds = Holds::program, .prefixes = {}, .allowed = "a command", .bytes_max = 4'096};
 
 // clang-format off
 constexpr std::array rows{

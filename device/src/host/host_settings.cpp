@@ -12,10 +12,14 @@ namespace {
 
 using H = HostDriverOptions;
 
-constexpr TextListRule processes_rule{.allowed = "the name of a program", .bytes_max = 64, .count_max = 32};
-constexpr TextListRule filesystems_rule{.allowed = "the path of a mount point", .bytes_max = 1'024, .count_max = 32};
-constexpr TextListRule files_rule{
-    .allowed = "NAME=PATH, where each part of PATH may contain one *", .bytes_max = 1'024, .count_max = 64};
+constexpr TextListRule processes_rule{
+    .holds = Holds::plain, .allowed = "the name of a program", .bytes_max = 64, .count_max = 32};
+constexpr TextListRule filesystems_rule{
+    .holds = Holds::plain, .allowed = "the path of a mount point", .bytes_max = 1'024, .count_max = 32};
+constexpr TextListRule files_rule{.holds = Holds::path,
+                                  .allowed = "NAME=PATH, where each part of PATH may contain one *",
+                                  .bytes_max = 1'024,
+                                  .count_max = 64};
 
 // clang-format off
 constexpr std::array rows{

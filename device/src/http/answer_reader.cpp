@@ -88,6 +88,7 @@ std::string AnswerReader::read_json(std::string_view body, SampleBatch& batch) {
 
 std::string AnswerReader::read_metrics(std::string_view body, bool is_openmetrics, SampleBatch& batch) {
     using Kind = MetricsLine::Kind;
+    body = metrics::without_byte_order_mark(body);
     bool has_end = false;
     std::size_t number = 0;
     for (std::string_view rest = body; !rest.empty();) {
@@ -105,16 +106,24 @@ std::string AnswerReader::read_metrics(std::string_view body, bool is_openmetric
     }
     for (std::string_view rest = body; !rest.empty();) {
         const MetricsLine series = read_metrics_line(metrics::take_line(rest));
-        if (series.kind == Kind::series) {
-            sources_.empty() ? give_by_name(series, batch) : take(series);
+        if (series.kind != Kind::series) {
+            continue;
         }
+        if (!sources_.empty()) {
+            take(series);
+            continue;
+        }
+        if (sink_.is_new(name_of(series))) {
+            announce(series, rest);
+        }
+        give_by_name(series, batch);
     }
     if (sources_.empty()) {
         return has_values_ ? "" : "the response has no metrics";
     }
     for (const Source& source : sources_) {
         if (source.found == 1) {
-            batch.add(source.channel, source.value);
+            batch.add(source.channel, source.value, source.quality);
             has_values_ = true;
         }
     }
@@ -134,11 +143,23 @@ void AnswerReader::take(const MetricsLine& series) {
         if (source.selector.selects(series)) {
             ++source.found;
             source.value = series.value;
+            source.quality = series.quality;
         }
     }
 }
 
-void AnswerReader::give_by_name(const MetricsLine& series, SampleBatch& batch) {
+/// Announces a series and those in the remaining lines.
+void AnswerReader::announce(const MetricsLine& first, std::string_view rest) {
+    sink_.announce(name_of(first));
+    while (!rest.empty()) {
+        const MetricsLine series = read_metrics_line(metrics::take_line(rest));
+        if (series.kind == MetricsLine::Kind::series) {
+            sink_.announce(name_of(series));
+        }
+    }
+}
+
+metrics::SeriesName AnswerReader::name_of(const MetricsLine& series) noexcept {
     const auto add = [this](std::string_view escaped) {
         while (!escaped.empty()) {
             name_.add(next_label_character(escaped));
@@ -153,9 +174,13 @@ void AnswerReader::give_by_name(const MetricsLine& series, SampleBatch& batch) {
         add(label->value);
         name_.add_hidden(label->name);
     }
+    return name_.series();
+}
+
+void AnswerReader::give_by_name(const MetricsLine& series, SampleBatch& batch) {
     has_values_ = true;
-    if (const metrics::Metric* const metric = sink_.find_or_add(batch, name_, "")) {
-        batch.add(metric->channel, series.value);
+    if (const metrics::Metric* const metric = sink_.find_or_add(batch, name_of(series), "")) {
+        batch.add(metric->channel, series.value, series.quality);
     }
 }
 

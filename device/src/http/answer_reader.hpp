@@ -44,11 +44,14 @@ class AnswerReader {
         SampleBatch::Channel channel = SampleBatch::Channel::none;
         std::uint32_t found = 0;  // in the current response
         double value = 0;         // for prometheus
+        Quality quality = Quality::good;
     };
 
     [[nodiscard]] std::string read_json(std::string_view body, SampleBatch& batch);
     [[nodiscard]] std::string read_metrics(std::string_view body, bool is_openmetrics, SampleBatch& batch);
     void take(const MetricsLine& series);
+    void announce(const MetricsLine& first, std::string_view rest);
+    [[nodiscard]] metrics::SeriesName name_of(const MetricsLine& series) noexcept;
     void give_by_name(const MetricsLine& series, SampleBatch& batch);
     [[nodiscard]] std::string trouble_of_sources() const;
 

@@ -2,7 +2,7 @@
 
 #include <stdexcept>
 
-// Replaces all other files of this directory if the gateway is built without cpp-httplib.
+// Replaces all other files of this directory in builds without shared libraries.
 namespace telegate {
 
 std::unique_ptr<Driver> make_http_driver(HttpDriverOptions /*options*/) {

@@ -90,7 +90,7 @@ class HttpDriver final : public Driver {
   private:
     ReadResult fail(const std::string& what) noexcept {
         try {
-            words_ = options_.url + ": " + what;
+            words_ = shown_url_ + ": " + what;
             return {ReadResult::Status::failed, words_};
         } catch (const std::bad_alloc&) {
             return {ReadResult::Status::failed, "out of memory"};
@@ -98,6 +98,7 @@ class HttpDriver final : public Driver {
     }
 
     const HttpDriverOptions options_;
+    const std::string shown_url_ = parse_url(options_.url).shown;
     HttpRequest request_;
     AnswerReader reader_;
     const CancelSignal* cancel_ = nullptr;

@@ -24,8 +24,8 @@ struct Answer {
 /// Sends the same request to a server repeatedly, over a persistent connection if the server allows it. Redirects are
 /// not followed, because the token must not be sent to another server.
 ///
-/// Threads: one; each request runs on its own thread, `tg-get`, which ends before get() returns.
-/// Limits: response_bytes_max for the body; 100 header fields of 8 KiB each.
+/// Threads: one.
+/// Limits: response_bytes_max for the body; those of ResponseReader.
 /// Failure: the constructor throws std::invalid_argument for an invalid URL; get() returns why there is no response.
 class HttpRequest {
   public:

@@ -33,10 +33,12 @@ struct HttpChannelSettings {
 using H = HttpSettings;
 
 constexpr auto formats = enum_names<HttpFormat>({{"json", HttpFormat::json}, {"prometheus", HttpFormat::prometheus}});
-constexpr std::array<std::string_view, 2> schemes{"http://", "https://"};
-constexpr TextRule url_rule{
-    .prefixes = schemes, .allowed = "http://HOST[:PORT][/PATH] or https://...", .bytes_max = 2'048};
-constexpr TextRule source_rule{.prefixes = {},
+constexpr TextRule url_rule{.holds = Holds::destination,  // parse_url() checks the scheme, in any case
+                            .prefixes = {},
+                            .allowed = "http://HOST[:PORT][/PATH] or https://...",
+                            .bytes_max = 2'048};
+constexpr TextRule source_rule{.holds = Holds::plain,
+                               .prefixes = {},
                                .allowed = "a JSON pointer, such as /pump/speed, or a metric, such as up{job=\"x\"}",
                                .bytes_max = 512,
                                .may_be_empty = true};

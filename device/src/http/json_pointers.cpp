@@ -1,24 +1,11 @@
 #include "http/json_pointers.hpp"
 
-#include <algorithm>
 #include <array>
 
 namespace telegate::http {
-namespace {
 
 using metrics::JsonEvent;
 using metrics::JsonScan;
-
-bool is_json(std::string_view text) noexcept {
-    JsonScan scan(text);
-    JsonEvent event = scan.next();
-    while (event != JsonEvent::end && event != JsonEvent::fault) {
-        event = scan.next();
-    }
-    return event == JsonEvent::end;
-}
-
-}  // namespace
 
 bool is_json_pointer(std::string_view text) noexcept {
     for (std::size_t at = text.find('~'); at != std::string_view::npos; at = text.find('~', at + 1)) {
@@ -29,7 +16,7 @@ bool is_json_pointer(std::string_view text) noexcept {
     return text.starts_with('/') && text.size() <= JsonPointers::pointer_bytes_max;
 }
 
-JsonPointers::JsonPointers(const std::vector<std::string>& pointers) : is_found_(pointers.size()) {
+JsonPointers::JsonPointers(const std::vector<std::string>& pointers) {
     for (std::size_t index = 0; index < pointers.size(); ++index) {
         index_of_.emplace(pointers[index], index);
     }
@@ -38,14 +25,13 @@ JsonPointers::JsonPointers(const std::vector<std::string>& pointers) : is_found_
 }
 
 bool JsonPointers::read(std::string_view text, const Found& found) {
-    if (!is_json(text)) {
+    if (!repeats_.find(text)) {
         return false;
     }
-    std::fill(is_found_.begin(), is_found_.end(), false);
     pointer_.clear();
     levels_.clear();
     JsonScan scan(text);
-    for (JsonEvent event = scan.next(); event != JsonEvent::end; event = scan.next()) {
+    for (JsonEvent event = repeats_.next(scan); event != JsonEvent::end; event = repeats_.next(scan)) {
         if (event == JsonEvent::end_object || event == JsonEvent::end_array) {
             levels_.pop_back();
         } else if (event == JsonEvent::key) {
@@ -86,8 +72,7 @@ void JsonPointers::enter(std::string_view name, bool is_raw) {
 
 void JsonPointers::give(const JsonScan& scan, JsonEvent event, const Found& found) {
     const auto at = index_of_.find(std::string_view(pointer_));
-    if (at != index_of_.end() && !is_found_[at->second]) {
-        is_found_[at->second] = true;
+    if (at != index_of_.end()) {
         found(at->second, scan, event);
     }
 }

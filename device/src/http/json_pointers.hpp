@@ -49,7 +49,7 @@ class JsonPointers {
     void give(const metrics::JsonScan& scan, metrics::JsonEvent event, const Found& found);
 
     std::unordered_map<std::string, std::size_t, TextHash, std::equal_to<>> index_of_;
-    std::vector<bool> is_found_;
+    metrics::JsonRepeats repeats_;
     std::string pointer_;  // to the current value
     std::vector<Level> levels_;
 };

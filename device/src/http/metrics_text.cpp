@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <limits>
 
 namespace telegate::http {
 namespace {
@@ -112,19 +111,6 @@ bool take_series(std::string_view& text, MetricsLine& series) noexcept {
     return metrics::take_character(text, '}') && !series.name.empty();
 }
 
-std::optional<double> to_value(std::string_view text) noexcept {
-    if (text == "NaN") {
-        return std::numeric_limits<double>::quiet_NaN();
-    }
-    if (text == "+Inf" || text == "Inf") {
-        return std::numeric_limits<double>::infinity();
-    }
-    if (text == "-Inf") {
-        return -std::numeric_limits<double>::infinity();
-    }
-    return metrics::to_real(text);
-}
-
 std::string_view take_word(std::string_view& text) noexcept {
     const std::string_view word = text.substr(0, std::min(text.find_first_of(blanks), text.size()));
     text.remove_prefix(word.size());
@@ -165,13 +151,14 @@ MetricsLine read_metrics_line(std::string_view line) noexcept {
         return {};
     }
     skip_blanks(line);
-    const auto value = to_value(take_word(line));
+    const auto value = metrics::parse_number(take_word(line));
     const bool has_time = !line.empty() && line.front() != '#';
-    if (!value || (has_time && !metrics::to_real(take_word(line))) || !(line.empty() || line.starts_with("# {"))) {
+    if (!value || (has_time && !metrics::parse_number(take_word(line))) || !(line.empty() || line.starts_with("# {"))) {
         return {};
     }
     series.kind = Kind::series;
-    series.value = *value;
+    series.value = value->as_real();
+    series.quality = value->real_quality();
     return series;
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "core/telemetry_sample.hpp"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -20,7 +22,8 @@ struct MetricsLine {
     Kind kind = Kind::fault;
     std::string_view name = {};    // as written in the line; for a quoted name without the quotes
     std::string_view labels = {};  // for next_label()
-    double value = 0;              // may be NaN or infinite
+    double value = 0;              // NaN: none
+    Quality quality = Quality::good;
 };
 
 /// Parses a line without its line break. A timestamp and an exemplar are dropped; their values and order are not

@@ -18,16 +18,25 @@ struct Scheme {
 
 constexpr std::array schemes{Scheme{"http://", "80", false}, Scheme{"https://", "443", true}};
 
+/// Returns whether `text` begins with the prefix, which is in lower case, in any case.
+bool has_prefix(std::string_view text, std::string_view prefix) noexcept {
+    return text.size() >= prefix.size() &&
+           std::equal(prefix.begin(), prefix.end(), text.begin(), [](char want, char c) {
+               return want == (c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c);
+           });
+}
+
 bool is_target_character(char c) noexcept {
     return c > ' ' && c < '\x7f' && c != '#';
 }
 
 std::optional<Url> parse(std::string_view text) {
     const auto* const scheme =
-        std::find_if(schemes.begin(), schemes.end(), [&](const Scheme& each) { return text.starts_with(each.prefix); });
+        std::find_if(schemes.begin(), schemes.end(), [&](const Scheme& each) { return has_prefix(text, each.prefix); });
     if (scheme == schemes.end() || !std::all_of(text.begin(), text.end(), is_target_character)) {
         return std::nullopt;
     }
+    const std::string_view shown = text.substr(0, text.find('?'));
     text.remove_prefix(scheme->prefix.size());
     const std::size_t authority_end = std::min(text.find_first_of("/?"), text.size());
     auto server = network::parse_host_port(text.substr(0, authority_end), scheme->port);
@@ -38,7 +47,7 @@ std::optional<Url> parse(std::string_view text) {
     if (!target.starts_with('/')) {
         target.insert(0, 1, '/');
     }
-    return Url{scheme->is_tls, *std::move(server), std::move(target)};
+    return Url{scheme->is_tls, *std::move(server), std::move(target), std::string(shown)};
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cmath>
 
 namespace telegate::iio {
 
@@ -18,11 +19,13 @@ AttributeFile::AttributeFile(const std::string& path) noexcept
 std::optional<double> AttributeFile::read_number() noexcept {
     char bytes[text_bytes_max];
     const auto text = read(bytes);
-    const auto number = text ? host::to_number<double>(host::trimmed(*text)) : std::nullopt;
-    if (text && !number) {
-        error_ = EBADMSG;
+    const bool is_whole = text && text->size() < text_bytes_max;
+    const auto number = is_whole ? host::to_number<double>(host::trimmed(*text)) : std::nullopt;
+    if (number && std::isfinite(*number)) {
+        return number;
     }
-    return number;
+    error_ = text ? EBADMSG : error_;
+    return std::nullopt;
 }
 
 std::optional<std::string> AttributeFile::read_text() {

@@ -15,7 +15,7 @@ namespace telegate::iio {
 /// Threads: one at a time.
 /// Limits: one descriptor; text_bytes_max bytes of text. read() does not allocate.
 /// Failure: read_number() and read_text() return nullopt and error() is an errno value: ENODEV for a device that was
-/// removed, EBADMSG for a text that is not a number.
+/// removed, EBADMSG for a text that is not a finite number.
 class AttributeFile {
   public:
     static constexpr std::size_t text_bytes_max = 255;

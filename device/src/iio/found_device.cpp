@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <charconv>
 #include <string_view>
 #include <system_error>
@@ -19,10 +20,18 @@ constexpr std::string_view device_prefix = "iio:device";
 constexpr std::string_view input_prefix = "in_";
 constexpr std::string_view frequency_attribute = "sampling_frequency";
 
-double number_of(const FoundDevice& device, std::string_view channel, std::string_view attribute, double otherwise) {
-    for (const std::string& name : attribute_names(channel, attribute)) {
-        if (const auto number = read_number(device.path + '/' + name)) {
+/// Returns the first of the attributes that exists; `otherwise` if none exists. Notes a fault of that attribute.
+double number_of(Input& input, const FoundDevice& device, std::string_view attribute, double otherwise) {
+    for (const std::string& name : attribute_names(input.name, attribute)) {
+        std::string path = device.path + '/' + name;
+        AttributeFile file(path);
+        if (const auto number = file.read_number()) {
             return *number;
+        }
+        if (file.error() != ENOENT) {
+            input.fault = file.error();
+            input.fault_path = std::move(path);
+            break;
         }
     }
     return otherwise;
@@ -119,8 +128,8 @@ Input scaled_input(const FoundDevice& device, std::string_view channel, bool is_
     input.path = device.path + '/' + std::string(input_prefix) + input.name + (is_processed ? "_input" : "_raw");
     input.scale = kind_of(channel).factor;
     if (!is_processed) {
-        input.scale *= number_of(device, channel, "scale", 1.0);
-        input.offset = number_of(device, channel, "offset", 0.0);
+        input.scale *= number_of(input, device, "scale", 1.0);
+        input.offset = number_of(input, device, "offset", 0.0);
     }
     return input;
 }
@@ -139,6 +148,9 @@ std::string set_sampling_frequency(const std::string& sys_root, const FoundDevic
 }
 
 std::string failure_text(const std::string& path, int error) {
+    if (error == EBADMSG) {
+        return path + ": not a number";
+    }
     return path + ": " + std::generic_category().message(error);
 }
 

@@ -12,7 +12,9 @@ struct Input {
     std::string name;  // without "in_"
     std::string path;  // of the attribute with its value; "" if it has none, as in buffers only
     double offset = 0.0;
-    double scale = 1.0;  // includes the factor of its kind
+    double scale = 1.0;           // includes the factor of its kind
+    int fault = 0;                // errno value of the offset or scale that could not be read; 0: both are known
+    std::string fault_path = {};  // of that attribute
 };
 
 /// A device that exists.
@@ -39,7 +41,9 @@ struct Inputs {
 };
 [[nodiscard]] Inputs list_inputs(const FoundDevice& device);
 
-/// Returns an input with the offset and scale of the channel. An attribute "input" is already in the unit of its kind.
+/// Returns an input with the offset and scale of the channel. Only an attribute that does not exist means 0 or 1; if
+/// one cannot be read or is not a number, the input has a fault, and its value is unknown. An attribute "input" is
+/// already in the unit of its kind.
 [[nodiscard]] Input scaled_input(const FoundDevice& device, std::string_view channel, bool is_processed);
 
 /// Sets the sampling frequency where the device has this attribute: on the device, on its channels, or on the trigger
@@ -47,7 +51,7 @@ struct Inputs {
 [[nodiscard]] std::string set_sampling_frequency(const std::string& sys_root, const FoundDevice& device,
                                                  const std::string& trigger, double hertz);
 
-/// Returns "PATH: ERROR MESSAGE".
+/// Returns "PATH: ERROR MESSAGE"; EBADMSG is a text that is not a number.
 [[nodiscard]] std::string failure_text(const std::string& path, int error);
 
 }  // namespace telegate::iio

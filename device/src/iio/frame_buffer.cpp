@@ -62,8 +62,12 @@ std::string FrameBuffer::set_up(const FoundDevice& device, const IioDriverOption
     }
     const std::string clock_path = device.path + "/current_timestamp_clock";
     static_cast<void>(write_attribute(clock_path, options.timestamp_clock));
-    // kernels before 4.8 always use the realtime clock
-    is_realtime_ = read_attribute(clock_path).value_or("realtime") != "monotonic";
+    AttributeFile clock(clock_path);
+    const auto clock_name = clock.read_text();
+    if (!clock_name && clock.error() != ENOENT) {
+        return failure_text(clock_path, clock.error());
+    }
+    is_realtime_ = clock_name != "monotonic";  // kernels before 4.8 always use the realtime clock
     const std::array<std::pair<std::string, std::string>, 2> values{{
         {device.path + "/trigger/current_trigger", options.trigger},
         {device.path + "/buffer/length", std::to_string(options.buffer_length)},
@@ -145,6 +149,14 @@ std::string FrameBuffer::lay_out(const FoundDevice& device, const std::vector<st
     }
     bytes_.resize(bytes_max);  // holds elements_max of the longest elements
     return {};
+}
+
+void FrameBuffer::read_missing_scales(const FoundDevice& device) {
+    for (Input& input : inputs_) {
+        if (input.fault != 0) {
+            input = scaled_input(device, input.name, false);
+        }
+    }
 }
 
 int FrameBuffer::fill() noexcept {

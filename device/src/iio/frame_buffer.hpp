@@ -35,6 +35,9 @@ class FrameBuffer {
     void stop() noexcept;
     [[nodiscard]] bool is_started() const noexcept { return descriptor_.get() >= 0; }
 
+    /// Reads the scales and offsets again that could not be read so far.
+    void read_missing_scales(const FoundDevice& device);
+
     /// Returns the path of the character device.
     [[nodiscard]] const std::string& node() const noexcept { return node_; }
     /// Returns the input of each element of a frame, in order, including the timestamp.

@@ -29,6 +29,8 @@ constexpr std::int64_t buffer_length_max = 65'536;
 constexpr double sampling_frequency_max = 1e9;
 /// Timestamps that differ more from the current time are assumed to be from the wrong clock.
 constexpr std::int64_t timestamp_age_max_ns = 3'600'000'000'000;
+/// Reading a scale can wait for the device, during which frames are not read.
+constexpr std::chrono::seconds scales_again_after{1};
 
 void check(const IioDriverOptions& options) {
     if (options.device.empty()) {
@@ -54,7 +56,8 @@ void check(const IioDriverOptions& options) {
 /// Threads: those of Driver.
 /// Limits: inputs_max inputs; further ones are counted in left_out. channels_max channels in total. Allocates when the
 /// device is found, and for the text of a failure.
-/// Failure: an input that cannot be read is absent. If no input can be read, the reading fails, and the next read()
+/// Failure: an input that cannot be read is absent, and so is one whose scale or offset cannot be read; these are read
+/// again. If no input can be read, the reading fails, and the next read()
 /// searches for the device again.
 class IioDriver final : public Driver {
   public:
@@ -160,6 +163,7 @@ class IioDriver final : public Driver {
         }
         if (problem_.empty()) {
             left_out_ = 0;
+            device_ = search.device;
             problem_ = options_.buffered ? capture(batch, search.device) : poll_attributes(batch, search.device);
         }
         is_connected_ = problem_.empty();
@@ -204,19 +208,22 @@ class IioDriver final : public Driver {
             if (cancel_ != nullptr && cancel_->is_set()) {
                 return {ReadResult::Status::interrupted};
             }
-            const auto raw = each.file.read_number();
+            if (each.input.fault != 0) {
+                each.input = iio::scaled_input(device_, each.input.name, false);
+            }
+            const auto raw = each.input.fault == 0 ? each.file.read_number() : std::nullopt;
             if (raw) {
                 batch.stamp_now();
                 batch.add(each.channel, (*raw + each.input.offset) * each.input.scale);
                 ++good;
             } else if (first_path == nullptr) {
-                first_error = each.file.error();
-                first_path = &each.input.path;
+                const bool is_scaled = each.input.fault == 0;
+                first_error = is_scaled ? each.file.error() : each.input.fault;
+                first_path = is_scaled ? &each.input.path : &each.input.fault_path;
             }
         }
         if (good == 0 || first_error == ENODEV) {
-            return fail(first_error == EBADMSG ? *first_path + ": not a number"
-                                               : iio::failure_text(*first_path, first_error));
+            return fail(iio::failure_text(*first_path, first_error));
         }
         batch.add(left_out_channel_, left_out_);
         batch.add_absent_for_missing();
@@ -255,6 +262,10 @@ class IioDriver final : public Driver {
             return is_silent ? fail(options_.device + ": no frame for " + std::to_string(options_.silence_ms) + " ms")
                              : ReadResult{};
         }
+        if (now >= scales_at_) {
+            buffer_.read_missing_scales(device_);
+            scales_at_ = now + scales_again_after;
+        }
         if (const int error = buffer_.fill()) {
             return fail(iio::failure_text(buffer_.node(), error));
         }
@@ -285,7 +296,12 @@ class IioDriver final : public Driver {
             const iio::Input& input = buffer_.inputs()[element];
             for (std::uint32_t number = 0; number < type.repeat; ++number) {
                 const double raw = iio::decode_value(type, layout.value_bytes(frame, element, number));
-                batch.add(frame_channels_[at++], (raw + input.offset) * input.scale, quality);
+                if (input.fault == 0) {
+                    batch.add(frame_channels_[at], (raw + input.offset) * input.scale, quality);
+                } else {
+                    batch.add_absent(frame_channels_[at]);
+                }
+                ++at;
             }
         }
     }
@@ -296,9 +312,11 @@ class IioDriver final : public Driver {
     host::FreeNames names_;  // of the channels
     bool is_connected_ = false;
     std::string problem_;
+    iio::FoundDevice device_;
     std::vector<Polled> polled_;
     iio::FrameBuffer buffer_;
     std::vector<SampleBatch::Channel> frame_channels_;  // one per value of a frame
+    MonoTime scales_at_{};                              // when missing scales are read again
     MonoTime heard_{};                                  // when the last frame arrived
     std::int64_t left_out_ = 0;
     SampleBatch::Channel left_out_channel_ = SampleBatch::Channel::none;

@@ -16,11 +16,17 @@ namespace {
 using I = IioDriverOptions;
 
 constexpr std::array<std::string_view, 2> clocks{"monotonic", "realtime"};
-constexpr TextRule device_rule{.prefixes = {}, .allowed = "a name, a label, or iio:deviceN", .bytes_max = 128};
-constexpr TextRule trigger_rule{
-    .prefixes = {}, .allowed = "the name of a trigger, or empty", .bytes_max = 128, .may_be_empty = true};
-constexpr TextListRule channels_rule{
-    .allowed = "the name of an input, such as voltage0 or accel_x", .bytes_max = 64, .count_max = 128};
+constexpr TextRule device_rule{
+    .holds = Holds::path, .prefixes = {}, .allowed = "a name, a label, or iio:deviceN", .bytes_max = 128};
+constexpr TextRule trigger_rule{.holds = Holds::path,
+                                .prefixes = {},
+                                .allowed = "the name of a trigger, or empty",
+                                .bytes_max = 128,
+                                .may_be_empty = true};
+constexpr TextListRule channels_rule{.holds = Holds::path,
+                                     .allowed = "the name of an input, such as voltage0 or accel_x",
+                                     .bytes_max = 64,
+                                     .count_max = 128};
 
 // clang-format off
 constexpr std::array rows{

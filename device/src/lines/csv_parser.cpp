@@ -2,6 +2,7 @@
 #include "device/option_error.hpp"
 #include "lines/field_value.hpp"
 #include "lines/line_parser.hpp"
+#include "metrics/number_text.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -52,7 +53,8 @@ std::vector<Column> to_columns(const std::vector<std::string>& texts) {
     return columns;
 }
 
-/// Columns in a fixed order, with quotes as in RFC 4180. Blanks around a column are ignored.
+/// Columns in a fixed order, with quotes as in RFC 4180: they do not change the type of a value. Blanks around a column
+/// are ignored.
 class CsvParser final : public LineParser {
   public:
     explicit CsvParser(const LineFormat& format) : columns_(to_columns(format.columns)), delimiter_(format.delimiter) {
@@ -72,6 +74,25 @@ class CsvParser final : public LineParser {
             }
         }
         return names;
+    }
+
+    /// A quote at the beginning of a cell, or directly after a closing one, begins a quoted text.
+    [[nodiscard]] bool ends_in_quotes(std::string_view line, bool begins_in_quotes) const noexcept override {
+        line = metrics::without_byte_order_mark(line);
+        bool is_quoted = begins_in_quotes;
+        if (!is_quoted && without_blanks(line).starts_with('#')) {
+            return false;
+        }
+        bool may_begin = true;
+        for (const char c : line) {
+            if (is_quoted) {
+                is_quoted = c != '"';
+            } else {
+                is_quoted = may_begin && c == '"';
+                may_begin = c == delimiter_ || (may_begin && (c == ' ' || c == '\t' || c == '"'));
+            }
+        }
+        return is_quoted;
     }
 
   private:
@@ -117,7 +138,7 @@ class CsvParser final : public LineParser {
             if (!text) {
                 return std::nullopt;
             }
-            value = *text;
+            value = number_or_text(*text);
             skip(rest, delimiter_ == '\t' ? " " : delimiter_ == ' ' ? "\t" : " \t");
         }
         const std::size_t end = is_quoted ? 0 : std::min(rest.find(delimiter_), rest.size());

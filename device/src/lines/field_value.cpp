@@ -1,13 +1,10 @@
 #include "lines/field_value.hpp"
 
 #include "core/utf8.hpp"
+#include "metrics/number_text.hpp"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <cmath>
-#include <cstdint>
-#include <system_error>
 #include <utility>
 
 namespace telegate {
@@ -48,21 +45,18 @@ std::optional<FieldValue> number_of(std::string_view word) noexcept {
     if (word.empty()) {
         return FieldValue{};
     }
-    if (word.size() > 1 && word[0] == '+' && word[1] != '-') {  // from_chars does not accept '+'
-        word.remove_prefix(1);
-    }
-    const char* const end = word.data() + word.size();
-    std::int64_t integer = 0;
-    const auto whole = std::from_chars(word.data(), end, integer);
-    if (whole.ec == std::errc{} && whole.ptr == end) {
-        return FieldValue{integer};
-    }
-    double real = 0;
-    const auto any = std::from_chars(word.data(), end, real);
-    if (any.ec == std::errc::invalid_argument || any.ptr != end) {
+    const auto number = metrics::parse_number(word);
+    if (!number) {
         return std::nullopt;
     }
-    return any.ec == std::errc{} && std::isfinite(real) ? FieldValue{real} : FieldValue{};
+    using Kind = metrics::TextNumber::Kind;
+    switch (number->kind) {
+        case Kind::whole: return FieldValue{number->whole};
+        case Kind::real: return FieldValue{number->real};
+        case Kind::beyond: return FieldValue{RoundedNumber{number->real}};
+        case Kind::none: break;
+    }
+    return FieldValue{};
 }
 
 FieldValue number_or_text(std::string_view word) noexcept {

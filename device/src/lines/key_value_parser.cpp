@@ -1,5 +1,6 @@
 #include "lines/field_value.hpp"
 #include "lines/line_parser.hpp"
+#include "metrics/number_text.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -12,6 +13,29 @@ constexpr std::string_view separators = " \t,;";
 /// Parses fields such as temp=21.5, separated by blanks, commas or semicolons, and texts in quotes: name="two
 /// \"words\"".
 class KeyValueParser final : public LineParser {
+  public:
+    /// A quote directly after the = of a field begins a quoted text.
+    [[nodiscard]] bool ends_in_quotes(std::string_view line, bool begins_in_quotes) const noexcept override {
+        bool is_quoted = begins_in_quotes;
+        if (!is_quoted && without_blanks(metrics::without_byte_order_mark(line)).starts_with('#')) {
+            return false;
+        }
+        bool is_name = true;
+        bool begins_value = false;
+        for (std::size_t at = 0; at < line.size(); ++at) {
+            const char c = line[at];
+            if (is_quoted) {
+                at += c == '\\' ? 1U : 0U;
+                is_quoted = c != '"';
+                continue;
+            }
+            is_quoted = begins_value && c == '"';
+            begins_value = is_name && c == '=';
+            is_name = separators.find(c) != std::string_view::npos || (is_name && c != '=');
+        }
+        return is_quoted;
+    }
+
   private:
     LineResult parse_text(std::string_view line, LineFields& fields) override {
         if (without_blanks(line).front() == '#') {

@@ -1,15 +1,16 @@
 #include "lines/line_assembler.hpp"
 
+#include "lines/line_parser.hpp"
+
 namespace telegate {
 
-LineAssembler::LineAssembler(std::size_t bytes_max) : bytes_max_(bytes_max) {
+LineAssembler::LineAssembler(std::size_t bytes_max, const LineParser* format) : bytes_max_(bytes_max), format_(format) {
     kept_.reserve(bytes_max_);
 }
 
 std::optional<std::string_view> LineAssembler::next(std::string_view& input) noexcept {
     if (kept_is_out_) {
-        kept_.clear();
-        kept_is_out_ = false;
+        clear();
     }
     if (after_cr_ && !input.empty()) {
         after_cr_ = false;
@@ -29,7 +30,7 @@ std::optional<std::string_view> LineAssembler::next(std::string_view& input) noe
             after_cr_ = false;
             input.remove_prefix(input.front() == '\n' ? 1 : 0);
         }
-        if (const auto line = end_line(part)) {
+        if (const auto line = end_line(part, false)) {
             return line;
         }
     }
@@ -42,12 +43,11 @@ std::optional<std::string_view> LineAssembler::finish() noexcept {
         return std::nullopt;
     }
     after_cr_ = false;
-    return end_line({});
+    return end_line({}, true);
 }
 
 void LineAssembler::restart(bool within_line) noexcept {
-    kept_.clear();
-    kept_is_out_ = false;
+    clear();
     after_cr_ = false;
     state_ = within_line ? State::skipping : State::keeping;
 }
@@ -58,22 +58,37 @@ void LineAssembler::keep(std::string_view part) noexcept {
         return;
     }
     if (part.size() > bytes_max_ - kept_.size()) {
-        kept_.clear();
+        clear();
         state_ = State::overlong;
         return;
     }
     kept_.append(part);  // within the capacity
 }
 
-/// Returns the line that ends with `part`; nullopt if the line is dropped.
-std::optional<std::string_view> LineAssembler::end_line(std::string_view part) noexcept {
-    if (state_ == State::keeping && part.size() <= bytes_max_ && kept_.empty()) {
+void LineAssembler::clear() noexcept {
+    kept_.clear();
+    kept_is_out_ = false;
+    quoted_ = 0;
+}
+
+/// Returns whether the line ends between quotes.
+bool LineAssembler::goes_on(std::string_view line) const noexcept {
+    return format_ != nullptr && format_->ends_in_quotes(line.substr(quoted_), quoted_ > 0);
+}
+
+/// Returns the line that ends with `part`; nullopt if the line is dropped or continues.
+std::optional<std::string_view> LineAssembler::end_line(std::string_view part, bool is_last) noexcept {
+    if (state_ == State::keeping && part.size() <= bytes_max_ && kept_.empty() && !goes_on(part)) {
         return part;  // not copied, it views the input
     }
     keep(part);
-    if (state_ == State::keeping) {
+    if (state_ == State::keeping && (is_last || !goes_on(kept_))) {
         kept_is_out_ = true;
         return kept_;
+    }
+    if (state_ == State::keeping) {
+        keep("\n");
+        quoted_ = kept_.size();
     }
     overlong_ += state_ == State::overlong ? 1 : 0;
     state_ = State::keeping;

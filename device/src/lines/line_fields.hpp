@@ -9,8 +9,14 @@
 
 namespace telegate {
 
+/// A whole number of more than 64 bits, which a double cannot represent exactly.
+struct RoundedNumber {
+    double real = 0;
+    bool operator==(const RoundedNumber&) const = default;
+};
+
 /// The value of a field. monostate: the field exists without a value, such as an empty column or NaN.
-using FieldValue = std::variant<std::monostate, double, std::int64_t, bool, std::string_view>;
+using FieldValue = std::variant<std::monostate, double, std::int64_t, bool, std::string_view, RoundedNumber>;
 
 /// One field of a line. Its views point into the line, the parser or the LineFields that contains it.
 struct LineField {

@@ -1,10 +1,12 @@
 #include "lines/line_parser.hpp"
 
 #include "lines/field_value.hpp"
+#include "metrics/number_text.hpp"
 
 namespace telegate {
 
 LineResult LineParser::parse(std::string_view line, LineFields& fields) {
+    line = metrics::without_byte_order_mark(line);
     fields.start(line.size());
     if (!is_plain_text(line)) {
         return {LineResult::Status::refused, "not UTF-8, or contains a NUL byte"};

@@ -27,9 +27,10 @@ struct LineResult {
 
 /// Parses the lines of one format into fields. Pure: the result depends only on the line.
 ///
-/// A complete field in the syntax of std::from_chars, with or without '+', is a number: an integer if it is written as
-/// one and fits in 64 bits, otherwise a real number. NaN, infinities, numbers out of range and empty fields have no
-/// value. In key=value fields, true, false, on, off, yes and no are booleans. Anything else is text.
+/// A complete field that is a number (metrics::parse_number) is an integer if it is written as one and fits in 64 bits,
+/// otherwise a real number, which is uncertain if it is written as an integer. NaN, infinities, numbers beyond the
+/// range of a double and empty fields have no value. In key=value fields, true, false, on, off, yes and no are
+/// booleans. Anything else is text.
 ///
 /// Threads: one at a time.
 /// Limits: LineFields::fields_max fields, a line with more is refused; the length limit of the caller's LineAssembler.
@@ -40,8 +41,14 @@ class LineParser {
   public:
     virtual ~LineParser() = default;
 
-    /// Parses a line, without its line end. After `ok`, `fields` contains the fields, which view `line`.
+    /// Parses a line, without its line end. Line ends between quotes are LFs. After `ok`, `fields` contains the fields,
+    /// which view `line`.
     [[nodiscard]] LineResult parse(std::string_view line, LineFields& fields);
+
+    /// Returns whether the end of a line is between quotes. `begins_in_quotes` is whether its beginning is.
+    [[nodiscard]] virtual bool ends_in_quotes(std::string_view /*line*/, bool /*begins_in_quotes*/) const noexcept {
+        return false;
+    }
 
     /// Returns all names that a field can have, where * stands for any text; nullopt if the lines name their fields.
     [[nodiscard]] virtual std::optional<std::vector<std::string>> field_names() const { return std::nullopt; }

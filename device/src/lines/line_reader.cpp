@@ -1,14 +1,24 @@
 #include "lines/line_reader.hpp"
 
+#include <type_traits>
+#include <variant>
+
 namespace telegate {
+namespace {
+
+metrics::SeriesName series_of(const LineField& field) noexcept {
+    return {field.name, field.name, field.name.size() <= metrics::MetricName::bytes_max};
+}
+
+}  // namespace
 
 LineReader::LineReader(const LineFormat& format, LineLimits limits)
-    : assembler_(limits.line_bytes_max), parser_(make_line_parser(format)), channels_(limits.channels_max) {}
+    : parser_(make_line_parser(format)), assembler_(limits.line_bytes_max, parser_.get()), sink_(limits.channels_max) {}
 
 void LineReader::open(SampleBatch& batch) {
     lines_refused_.channel = batch.add_channel("lines.refused", "1");
-    channels_.reserve("lines.refused");
-    channels_.reserve("fields.refused");
+    sink_.reserve("lines.refused");
+    sink_.reserve("fields.refused");
 }
 
 std::optional<std::vector<std::string>> LineReader::later_channels() const {
@@ -50,15 +60,35 @@ void LineReader::take_line(std::string_view line, SampleBatch& batch) {
     }
     ++good_;
     for (const LineField& field : fields_) {
-        const std::uint64_t without_room = channels_.refused();
-        channels_.add(batch, field);
-        if (channels_.refused() != without_room) {
-            why_ = "no channel for field \"";
-            why_ += field.name.substr(0, name_bytes_shown);
-            why_ += "\": the limit of " + std::to_string(channels_.size()) + " names is reached";
-            batch.refused(why_);
+        if (sink_.is_new(series_of(field))) {
+            for (const LineField& each : fields_) {
+                sink_.announce(series_of(each));
+            }
         }
+        give(field, batch);
     }
+}
+
+void LineReader::give(const LineField& field, SampleBatch& batch) {
+    const metrics::Metric* const metric = sink_.find_or_add(batch, series_of(field), field.unit);
+    if (metric == nullptr) {
+        why_ = "no channel for field \"";
+        why_ += field.name.substr(0, name_bytes_shown);
+        why_ += "\": the limit of " + std::to_string(sink_.size()) + " names is reached";
+        return batch.refused(why_);
+    }
+    std::visit(
+        [&](const auto& value) {
+            using Value = std::decay_t<decltype(value)>;
+            if constexpr (std::is_same_v<Value, std::monostate>) {
+                batch.add_absent(metric->channel);
+            } else if constexpr (std::is_same_v<Value, RoundedNumber>) {
+                batch.add(metric->channel, value.real, Quality::uncertain);
+            } else {
+                batch.add(metric->channel, value);
+            }
+        },
+        field.value);
 }
 
 void LineReader::see_overlong(SampleBatch& batch) {
@@ -71,11 +101,11 @@ void LineReader::see_overlong(SampleBatch& batch) {
 
 void LineReader::report_counts(SampleBatch& batch, bool all) {
     lines_refused_.report(batch, refused(), all);
-    if (channels_.refused() > 0) {
+    if (sink_.left_out() > 0) {
         if (fields_refused_.reported < 0) {
             fields_refused_.channel = batch.add_channel("fields.refused", "1");
         }
-        fields_refused_.report(batch, channels_.refused(), all);
+        fields_refused_.report(batch, static_cast<std::uint64_t>(sink_.left_out()), all);
     }
 }
 

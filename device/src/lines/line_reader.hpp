@@ -1,10 +1,10 @@
 #pragma once
 
 #include "lines/byte_reader.hpp"
-#include "lines/channel_set.hpp"
 #include "lines/line_assembler.hpp"
 #include "lines/line_format.hpp"
 #include "lines/line_parser.hpp"
+#include "metrics/metric_sink.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace telegate {
 
-/// Turns bytes from a device that sends lines into samples: a LineAssembler, a LineParser and a ChannelSet in sequence,
+/// Turns bytes from a device that sends lines into samples: a LineAssembler, a LineParser and a MetricSink in sequence,
 /// with counters. Channels: those of the fields, `lines.refused`, and `fields.refused` after the first refused field.
 ///
 /// Threads, Failure: those of ByteReader.
@@ -43,10 +43,11 @@ class LineReader final : public ByteReader {
 
     void see_overlong(SampleBatch& batch);
     void take_line(std::string_view line, SampleBatch& batch);
+    void give(const LineField& field, SampleBatch& batch);
 
-    LineAssembler assembler_;
     std::unique_ptr<LineParser> parser_;
-    ChannelSet channels_;
+    LineAssembler assembler_;
+    metrics::MetricSink sink_;
     LineFields fields_;
     std::uint64_t good_ = 0;
     std::uint64_t ignored_ = 0;

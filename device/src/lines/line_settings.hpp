@@ -12,9 +12,12 @@ inline constexpr auto line_delimiters =
     enum_names<char>({{"comma", ','}, {"semicolon", ';'}, {"tab", '\t'}, {"blank", ' '}, {"bar", '|'}, {"colon", ':'}});
 // A channel name and a unit.
 inline constexpr TextListRule line_columns{
-    .allowed = "NAME, NAME[UNIT] or -", .bytes_max = 128, .count_max = 256, .may_repeat = true};
-inline constexpr TextRule line_pattern{
-    .prefixes = {}, .allowed = "a regular expression, or empty", .bytes_max = 1'024, .may_be_empty = true};
+    .holds = Holds::plain, .allowed = "NAME, NAME[UNIT] or -", .bytes_max = 128, .count_max = 256, .may_repeat = true};
+inline constexpr TextRule line_pattern{.holds = Holds::plain,
+                                       .prefixes = {},
+                                       .allowed = "a regular expression, or empty",
+                                       .bytes_max = 1'024,
+                                       .may_be_empty = true};
 
 template <class DriverSettings>
 [[nodiscard]] LineFormat to_line_format(LineFormat::Kind kind, const DriverSettings& from) {

@@ -35,10 +35,11 @@ Value to_real(std::string_view word, double factor = 1.0) noexcept {
     if (value && std::holds_alternative<std::int64_t>(*value)) {
         value = FieldValue{static_cast<double>(std::get<std::int64_t>(*value))};
     }
-    if (has_value(value)) {
-        value = FieldValue{std::get<double>(*value) * factor};
+    if (!has_value(value)) {
+        return value;
     }
-    return value;
+    const double* const real = std::get_if<double>(&*value);
+    return real == nullptr ? no_value : Value(FieldValue{*real * factor});
 }
 
 Value to_integer(std::string_view word) noexcept {

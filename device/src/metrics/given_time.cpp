@@ -63,31 +63,79 @@ std::int64_t take_fraction(std::string_view& text) noexcept {
     return ns;
 }
 
+/// Takes two digits up to `max` from the front; returns -1 if there are none.
+int take_part(std::string_view& text, int max) noexcept {
+    const int number = take_digits(text, 2);
+    return number > max ? -1 : number;
+}
+
+/// A time of day as hh[:mm[:ss[.fraction]]] or hh[mm[ss[.fraction]]].
+struct TimeOfDay {
+    int hours = 0;
+    int minutes = 0;
+    int seconds = 0;
+    std::int64_t fraction_ns = 0;
+};
+
+/// Returns whether a further part follows, and takes the colon before it.
+bool take_next_part(std::string_view& text) noexcept {
+    return take_character(text, ':') || (!text.empty() && is_digit(text.front()));
+}
+
+std::optional<TimeOfDay> take_time_of_day(std::string_view& text, int seconds_max) noexcept {
+    TimeOfDay time;
+    time.hours = take_part(text, 24);
+    const bool has_minutes = take_next_part(text);
+    time.minutes = has_minutes ? take_part(text, 59) : 0;
+    const bool has_seconds = has_minutes && take_next_part(text);
+    time.seconds = has_seconds ? take_part(text, seconds_max) : 0;
+    if (time.hours < 0 || time.minutes < 0 || time.seconds < 0) {
+        return std::nullopt;
+    }
+    if (has_seconds && (take_character(text, '.') || take_character(text, ','))) {
+        if (text.empty() || !is_digit(text.front())) {
+            return std::nullopt;
+        }
+        time.fraction_ns = take_fraction(text);
+    }
+    const bool is_midnight = time.minutes == 0 && time.seconds == 0 && time.fraction_ns == 0;
+    return time.hours < 24 || is_midnight ? std::optional(time) : std::nullopt;
+}
+
+int seconds_of(const TimeOfDay& time) noexcept {
+    return (time.hours * 60 + time.minutes) * 60 + time.seconds;
+}
+
 /// Returns the offset at the end of a time, in seconds east of UTC.
 std::optional<int> to_offset_s(std::string_view text) noexcept {
+    (void)take_character(text, ' ');
     if (text == "Z" || text == "z") {
         return 0;
     }
-    const int sign = text.starts_with('-') ? -1 : 1;
-    if (!take_character(text, '+') && !take_character(text, '-')) {
+    constexpr std::string_view minus_sign = "\xE2\x88\x92";  // U+2212, which ISO 8601 prefers
+    int sign = 1;
+    if (text.starts_with(minus_sign)) {
+        sign = -1;
+        text.remove_prefix(minus_sign.size());
+    } else if (take_character(text, '-')) {
+        sign = -1;
+    } else if (!take_character(text, '+')) {
         return std::nullopt;
     }
-    const int hours = take_digits(text, 2);
-    (void)take_character(text, ':');
-    const int minutes = take_digits(text, 2);
-    if (hours < 0 || hours > 23 || minutes < 0 || minutes > 59 || !text.empty()) {
-        return std::nullopt;
-    }
-    return sign * (hours * 60 + minutes) * 60;
+    const auto offset = take_time_of_day(text, 59);
+    return offset && offset->hours < 24 && text.empty() ? std::optional(sign * seconds_of(*offset)) : std::nullopt;
 }
 
+/// Takes yyyy-mm-dd or yyyymmdd.
 std::optional<std::int64_t> take_day_s(std::string_view& text) noexcept {
     const int year = take_digits(text, 4);
-    const bool has_year = take_character(text, '-');
+    const bool is_extended = take_character(text, '-');
     const int month = take_digits(text, 2);
-    const bool has_month = take_character(text, '-');
+    if (is_extended != take_character(text, '-')) {
+        return std::nullopt;
+    }
     const int day = take_digits(text, 2);
-    if (year < 0 || !has_year || month < 1 || !has_month || day < 1) {
+    if (year < 0 || month < 1 || day < 1) {
         return std::nullopt;
     }
     using namespace std::chrono;
@@ -97,20 +145,6 @@ std::optional<std::int64_t> take_day_s(std::string_view& text) noexcept {
         return std::nullopt;
     }
     return duration_cast<seconds>(sys_days(date).time_since_epoch()).count();
-}
-
-std::optional<std::int64_t> take_clock_s(std::string_view& text) noexcept {
-    const int hours = take_digits(text, 2);
-    const bool has_hours = take_character(text, ':');
-    const int minutes = take_digits(text, 2);
-    const bool has_minutes = take_character(text, ':');
-    const int seconds = take_digits(text, 2);
-    constexpr int leap_second = 60;
-    if (hours < 0 || hours > 23 || !has_hours || minutes < 0 || minutes > 59 || !has_minutes || seconds < 0 ||
-        seconds > leap_second) {
-        return std::nullopt;
-    }
-    return (hours * 60 + minutes) * 60 + seconds;
 }
 
 }  // namespace
@@ -148,25 +182,18 @@ std::optional<std::int64_t> parse_iso_time(std::string_view text) noexcept {
     if (!day_s || !(take_character(text, 'T') || take_character(text, 't') || take_character(text, ' '))) {
         return std::nullopt;
     }
-    const auto clock_s = take_clock_s(text);
-    if (!clock_s) {
+    constexpr int leap_second = 60;
+    const auto time = take_time_of_day(text, leap_second);
+    if (!time) {
         return std::nullopt;
-    }
-    std::int64_t fraction_ns = 0;
-    if (take_character(text, '.')) {
-        const std::size_t before = text.size();
-        fraction_ns = take_fraction(text);
-        if (text.size() == before) {
-            return std::nullopt;
-        }
     }
     const auto offset_s = to_offset_s(text);
     if (!offset_s) {
         return std::nullopt;
     }
     std::int64_t ns = 0;
-    if (__builtin_mul_overflow(*day_s + *clock_s - *offset_s, second_ns, &ns) ||
-        __builtin_add_overflow(ns, fraction_ns, &ns)) {
+    if (__builtin_mul_overflow(*day_s + seconds_of(*time) - *offset_s, second_ns, &ns) ||
+        __builtin_add_overflow(ns, time->fraction_ns, &ns)) {
         return std::nullopt;
     }
     return ns;

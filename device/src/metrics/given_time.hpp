@@ -18,8 +18,10 @@ namespace telegate::metrics {
 /// Converts a number with a fraction, within the precision of a double.
 [[nodiscard]] std::optional<std::int64_t> to_utc_ns(double count, TimePrecision precision) noexcept;
 
-/// Parses ISO 8601 (RFC 3339): 2026-11-20T23:11:34[.5]Z, or with an offset such as +02:00 instead of Z; a space may
-/// replace the T. Returns nullopt for other texts and for dates and times that do not exist.
+/// Parses ISO 8601 in the forms that common programs write: 2026-11-20T23:11:34[.5]Z, with an offset such as +02:00,
+/// +0200 or +02 instead of Z, a space instead of the T, a comma as the decimal sign, the basic form 20261120T231134Z,
+/// without seconds, and 24:00 as the end of a day. Returns nullopt for other texts, such as times without an offset,
+/// and for dates and times that do not exist.
 [[nodiscard]] std::optional<std::int64_t> parse_iso_time(std::string_view text) noexcept;
 
 }  // namespace telegate::metrics

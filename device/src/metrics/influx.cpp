@@ -1,8 +1,5 @@
 #include "metrics/influx.hpp"
 
-#include "host/text_scan.hpp"
-#include "metrics/number_text.hpp"
-
 #include <algorithm>
 
 namespace telegate::metrics {
@@ -41,11 +38,16 @@ std::string_view take_bytes(std::string_view& text, std::size_t count) noexcept 
     return taken;
 }
 
-bool has_control_but_tab(std::string_view text) noexcept {
+/// Control characters that are not blanks and not line ends, which a text can contain.
+bool has_control_outside_lines(std::string_view text) noexcept {
     return std::any_of(text.begin(), text.end(), [](char c) {
         const auto byte = static_cast<unsigned char>(c);
-        return (byte < 0x20 && byte != '\t') || byte == 0x7F;
+        return (byte < 0x20 && byte != '\t' && byte != '\n' && byte != '\r') || byte == 0x7F;
     });
+}
+
+bool has_line_end(std::string_view text) noexcept {
+    return text.find_first_of("\r\n") != std::string_view::npos;
 }
 
 bool read_tags(std::string_view& text, InfluxLine& line) noexcept {
@@ -88,20 +90,23 @@ bool set_value(std::string_view text, InfluxField& field) noexcept {
         return true;
     }
     if (text.ends_with('i') || text.ends_with('u')) {
-        const auto whole = host::to_number<std::int64_t>(text.substr(0, text.size() - 1));
-        if (!whole || (text.ends_with('u') && text.front() == '-')) {
-            return false;
-        }
-        field.value = *whole;
-        return true;
+        const auto whole = parse_number(text.substr(0, text.size() - 1));
+        const bool is_whole =
+            whole && (whole->kind == TextNumber::Kind::whole || whole->kind == TextNumber::Kind::beyond);
+        field.value = whole.value_or(TextNumber{});
+        return is_whole && text.front() != '+' && !(text.ends_with('u') && text.front() == '-');
     }
     if (const auto flag = to_bool(text)) {
         field.value = *flag;
         return true;
     }
-    const auto real = to_real(text);
-    field.value = real.value_or(0);
-    return real.has_value();
+    auto number = parse_number(text);
+    if (number && number->kind == TextNumber::Kind::whole) {  // without an i, it is a real number
+        *number = {number->real_quality() == Quality::good ? TextNumber::Kind::real : TextNumber::Kind::beyond, 0,
+                   number->as_real()};
+    }
+    field.value = number.value_or(TextNumber{});
+    return number.has_value();
 }
 
 /// Takes the fields from the front; the rest is empty or begins with a space.
@@ -129,13 +134,39 @@ char next_character(std::string_view& raw, std::string_view escaped) noexcept {
 
 }  // namespace
 
+std::string_view take_influx_line(std::string_view& text) noexcept {
+    const std::size_t begin = std::min(text.find_first_not_of(" \t"), text.size());
+    const bool is_comment = text.substr(begin).starts_with('#');
+    bool has_fields = false;  // the quotes of a measurement or a tag have no meaning
+    std::size_t end = begin;
+    while (end < text.size() && text[end] != '\n') {
+        const bool is_bare = end == begin || text[end - 1] != '\\';
+        has_fields = has_fields || (text[end] == ' ' && is_bare);
+        const bool begins_value = has_fields && text[end] == '=' && is_bare;
+        ++end;
+        if (begins_value && !is_comment && text.substr(end).starts_with('"')) {
+            const std::size_t quoted = quoted_bytes(text.substr(end));
+            end = quoted == 0 ? text.size() : end + quoted;
+        }
+    }
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (line.ends_with('\r')) {
+        line.remove_suffix(1);
+    }
+    return line;
+}
+
 bool read_influx_line(std::string_view text, InfluxLine& line) noexcept {
     line.tag_count = 0;
     line.time.reset();
+    line.is_time_beyond = false;
+    text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
     line.fault = "control character in the line";
-    if (has_control_but_tab(text)) {
+    if (has_control_outside_lines(text)) {
         return false;
     }
+    const std::string_view whole = text;
     line.measurement = take_bytes(text, find_bare(text, ", "));
     line.fault = "missing measurement";
     if (line.measurement.empty()) {
@@ -143,6 +174,10 @@ bool read_influx_line(std::string_view text, InfluxLine& line) noexcept {
     }
     line.fault = "invalid tags: must be KEY=VALUE, at most 32, without duplicates";
     if (!read_tags(text, line)) {
+        return false;
+    }
+    line.fault = "control character in the line";
+    if (has_line_end(whole.substr(0, whole.size() - text.size()))) {
         return false;
     }
     line.fault = "missing or invalid field: must be KEY=VALUE";
@@ -159,14 +194,18 @@ bool read_influx_line(std::string_view text, InfluxLine& line) noexcept {
     if (text.empty()) {
         return true;
     }
-    line.time = host::to_number<std::int64_t>(text);
-    return line.time.has_value();
+    const auto time = parse_number(text);
+    line.is_time_beyond = time && time->kind == TextNumber::Kind::beyond;
+    if (time && time->kind == TextNumber::Kind::whole) {
+        line.time = time->whole;
+    }
+    return line.time || line.is_time_beyond;
 }
 
 std::optional<InfluxField> next_influx_field(std::string_view& fields) noexcept {
     InfluxField field;
     field.key = take_bytes(fields, find_bare(fields, "=, "));
-    if (field.key.empty() || !take_character(fields, '=')) {
+    if (field.key.empty() || has_line_end(field.key) || !take_character(fields, '=')) {
         return std::nullopt;
     }
     const std::string_view value = take_bytes(fields, value_bytes(fields));

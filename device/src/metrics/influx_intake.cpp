@@ -1,6 +1,7 @@
 #include "metrics/given_time.hpp"
 #include "metrics/line_intake.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace telegate::metrics {
@@ -34,7 +35,7 @@ void InfluxIntake::make_stem() noexcept {
 }
 
 bool InfluxIntake::take(std::string_view line, const LineTarget& target) {
-    if (line.starts_with('#')) {
+    if (line.substr(std::min(line.find_first_not_of(" \t"), line.size())).starts_with('#')) {
         return true;
     }
     if (!read_influx_line(line, line_)) {
@@ -43,25 +44,37 @@ bool InfluxIntake::take(std::string_view line, const LineTarget& target) {
     std::optional<std::int64_t> given;
     if (line_.time) {
         given = to_utc_ns(*line_.time, target.rules.time_precision);
-        if (!given && target.rules.use_time) {
-            return target.refuse(time_fault, line);
-        }
     }
-    if (!target.stamp(given)) {
+    const bool is_beyond = line_.is_time_beyond || (line_.time && !given);
+    if ((is_beyond && target.rules.use_time) || !target.stamp(given)) {
         return target.refuse(time_fault, line);
     }
     make_stem();
     const MetricName::Mark stem = name_.mark();
     std::string_view fields = line_.fields;
     while (const auto field = next_influx_field(fields)) {
-        name_.begin_part();
-        add_unescaped(name_, field->key);
-        if (const Metric* const metric = target.sink.find_or_add(target.batch, name_, "")) {
+        if (target.sink.is_new(name_of(*field, stem))) {
+            announce(fields, stem, target.sink);
+        }
+        if (const Metric* const metric = target.sink.find_or_add(target.batch, name_of(*field, stem), "")) {
             give(*field, metric->channel, target.batch);
         }
-        name_.return_to(stem);
     }
     return true;
+}
+
+SeriesName InfluxIntake::name_of(const InfluxField& field, const MetricName::Mark& stem) noexcept {
+    name_.return_to(stem);
+    name_.begin_part();
+    add_unescaped(name_, field.key);
+    return name_.series();
+}
+
+/// Announces the remaining fields of a line.
+void InfluxIntake::announce(std::string_view fields, const MetricName::Mark& stem, MetricSink& sink) {
+    while (const auto field = next_influx_field(fields)) {
+        sink.announce(name_of(*field, stem));
+    }
 }
 
 void InfluxIntake::give(const InfluxField& field, SampleBatch::Channel channel, SampleBatch& batch) {
@@ -69,13 +82,14 @@ void InfluxIntake::give(const InfluxField& field, SampleBatch::Channel channel, 
         std::array<char, text_value_bytes> room;
         return batch.add(channel, put_text(text->raw, room));
     }
-    if (const auto* const whole = std::get_if<std::int64_t>(&field.value)) {
-        return batch.add(channel, *whole);
-    }
     if (const auto* const flag = std::get_if<bool>(&field.value)) {
         return batch.add(channel, *flag);
     }
-    batch.add(channel, std::get<double>(field.value));
+    const auto& number = std::get<TextNumber>(field.value);
+    if (number.kind == TextNumber::Kind::whole) {
+        return batch.add(channel, number.whole);
+    }
+    batch.add(channel, number.as_real(), number.real_quality());
 }
 
 }  // namespace telegate::metrics

@@ -8,12 +8,22 @@ namespace telegate::metrics {
 namespace {
 
 /// Longer than any useful ISO 8601 time.
-constexpr std::size_t time_room = 40;
+constexpr std::size_t time_room = 64;
 
+/// The identity contains no control characters, which separate its parts: a backslash and the character in column 4 of
+/// ASCII replace them. It does not depend on how the writer has escaped the text.
 void add_raw(MetricName& name, std::string_view raw) noexcept {
     std::array<char, MetricName::bytes_max + 1> room;
-    name.add_shown(put_json_text(raw, room).text);
-    name.add_hidden(raw);
+    const std::string_view text = put_json_text(raw, room).text;
+    name.add_shown(text);
+    name.begin_hidden();
+    for (const char c : text) {
+        const bool is_control = static_cast<unsigned char>(c) < 0x20;
+        if (is_control || c == '\\') {
+            name.add_to_identity('\\');
+        }
+        name.add_to_identity(is_control ? static_cast<char>(c + '@') : c);
+    }
 }
 
 std::optional<std::int64_t> time_of(const JsonScan& scan, JsonEvent event, TimePrecision precision) noexcept {
@@ -44,7 +54,7 @@ void JsonIntake::begin_line() noexcept {
 
 /// Returns the next event. If it is a value or begins one, sets the name of that value.
 JsonEvent JsonIntake::step(JsonScan& scan) noexcept {
-    const JsonEvent event = scan.next();
+    const JsonEvent event = repeats_.next(scan);
     if (event == JsonEvent::end_object || event == JsonEvent::end_array) {
         --depth_;
     } else if (event == JsonEvent::key) {
@@ -74,15 +84,18 @@ void JsonIntake::begin_element(JsonEvent event) noexcept {
     }
 }
 
-/// The first of two passes: checks whether the line is valid, and finds its time and name.
+/// Checks whether the line is valid, and finds its time and name.
 bool JsonIntake::look_over(std::string_view line, const LineTarget& target) {
     name_raw_ = {};
     given_ns_.reset();
+    fault_ = "not a JSON object or array, or nested too deeply";
+    if (!repeats_.find(line)) {
+        return false;
+    }
     JsonScan scan(line);
     begin_line();
     for (JsonEvent event = step(scan); event != JsonEvent::end; event = step(scan)) {
-        if (event == JsonEvent::fault || (is_value(event) && depth_ == 0)) {
-            fault_ = "not a JSON object or array, or nested too deeply";
+        if (is_value(event) && depth_ == 0) {
             return false;
         }
         if (is_value(event) && depth_ == 1 && !note_member(scan, event, target)) {
@@ -104,7 +117,7 @@ bool JsonIntake::note_member(const JsonScan& scan, JsonEvent event, const LineTa
     }
     if (rules.use_time && !rules.time_member.empty() && member_ == rules.time_member) {
         given_ns_ = time_of(scan, event, rules.time_precision);
-        fault_ = "time_member is not a time";
+        fault_ = "time_member is not a time: must be a number, or ISO 8601 with an offset or Z";
         return given_ns_.has_value();
     }
     return true;
@@ -128,16 +141,32 @@ bool JsonIntake::take(std::string_view line, const LineTarget& target) {
 }
 
 void JsonIntake::give(const JsonScan& scan, JsonEvent event, const LineTarget& target) {
-    const MetricRules& rules = target.rules;
-    if (depth_ == 1 && !levels_[depth_ - 1].is_array && !member_.empty() &&
-        (member_ == rules.name_member || member_ == rules.time_member)) {
+    if (!is_series(target.rules)) {
         return;
     }
-    const Metric* const metric = target.sink.find_or_add(target.batch, name_, "");
-    if (metric == nullptr) {
-        return;
+    if (target.sink.is_new(name_.series())) {
+        JsonIntake(*this).announce(scan, target);
     }
-    add_value(target.batch, metric->channel, scan, event);
+    const Metric* const metric = target.sink.find_or_add(target.batch, name_.series(), "");
+    if (metric != nullptr) {
+        add_value(target.batch, metric->channel, scan, event);
+    }
+}
+
+/// Returns whether the current value is not the name or time of the line.
+bool JsonIntake::is_series(const MetricRules& rules) const noexcept {
+    return depth_ != 1 || levels_[depth_ - 1].is_array || member_.empty() ||
+           (member_ != rules.name_member && member_ != rules.time_member);
+}
+
+/// Announces the values from the current one to the end of a valid line.
+void JsonIntake::announce(JsonScan scan, const LineTarget& target) {
+    target.sink.announce(name_.series());
+    for (JsonEvent event = step(scan); event != JsonEvent::end; event = step(scan)) {
+        if (is_value(event) && is_series(target.rules)) {
+            target.sink.announce(name_.series());
+        }
+    }
 }
 
 void add_value(SampleBatch& batch, SampleBatch::Channel channel, const JsonScan& scan, JsonEvent event) {
@@ -147,7 +176,8 @@ void add_value(SampleBatch& batch, SampleBatch::Channel channel, const JsonScan&
             return batch.add(channel, put_json_text(scan.raw(), room).text);
         }
         case JsonEvent::whole: return batch.add(channel, scan.whole());
-        case JsonEvent::real: return batch.add(channel, scan.real());
+        case JsonEvent::real:
+            return batch.add(channel, scan.real(), scan.is_rounded() ? Quality::uncertain : Quality::good);
         case JsonEvent::flag: return batch.add(channel, scan.flag());
         default: return batch.add_absent(channel);
     }

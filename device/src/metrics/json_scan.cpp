@@ -1,9 +1,10 @@
 #include "metrics/json_scan.hpp"
 
-#include "host/text_scan.hpp"
 #include "metrics/number_text.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <functional>
 
 namespace telegate::metrics {
 namespace {
@@ -28,27 +29,23 @@ std::size_t escape_bytes(std::string_view text) noexcept {
     return is_whole ? short_form + hex_digits : 0;
 }
 
-std::size_t digit_count(std::string_view text) noexcept {
-    return static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), is_digit) - text.begin());
-}
-
-/// Returns the length of the number at the start of `text` (0 if there is none), and whether it has neither fraction
-/// nor exponent.
-std::size_t number_bytes(std::string_view text, bool& is_whole) noexcept {
+/// Returns the length of the number at the start of `text`; 0 if there is none.
+std::size_t number_bytes(std::string_view text) noexcept {
+    if (const std::size_t bytes = not_finite_bytes(text)) {
+        return bytes;
+    }
     std::size_t at = text.starts_with('-') ? 1 : 0;
     const std::size_t digits = digit_count(text.substr(at));
     if (digits == 0 || (digits > 1 && text[at] == '0')) {
         return 0;
     }
     at += digits;
-    is_whole = true;
     if (text.substr(at).starts_with('.')) {
         const std::size_t fraction = digit_count(text.substr(at + 1));
         if (fraction == 0) {
             return 0;
         }
         at += 1 + fraction;
-        is_whole = false;
     }
     if (at < text.size() && (text[at] == 'e' || text[at] == 'E')) {
         ++at;
@@ -58,7 +55,6 @@ std::size_t number_bytes(std::string_view text, bool& is_whole) noexcept {
             return 0;
         }
         at += exponent;
-        is_whole = false;
     }
     return at;
 }
@@ -155,6 +151,20 @@ Utf8 take_character(std::string_view& raw) noexcept {
     return {{c}, 1};
 }
 
+/// 64-bit FNV-1a of a name, whatever its escapes, and the number of its object.
+std::uint64_t member_hash(std::string_view raw, std::uint64_t object) noexcept {
+    constexpr std::uint64_t basis = 14'695'981'039'346'656'037U;
+    constexpr std::uint64_t prime = 1'099'511'628'211U;
+    std::uint64_t hash = (basis ^ object) * prime;
+    while (!raw.empty()) {
+        const Utf8 character = take_character(raw);
+        for (std::size_t at = 0; at < character.size; ++at) {
+            hash = (hash ^ static_cast<unsigned char>(character.bytes[at])) * prime;
+        }
+    }
+    return hash;
+}
+
 }  // namespace
 
 JsonEvent JsonScan::next() noexcept {
@@ -200,7 +210,7 @@ JsonEvent JsonScan::read_value() noexcept {
             return JsonEvent::text;
         case 't': flag_ = true; return read_word("true", JsonEvent::flag);
         case 'f': flag_ = false; return read_word("false", JsonEvent::flag);
-        case 'n': return read_word("null", JsonEvent::null);
+        case 'n': return rest_.starts_with("null") ? read_word("null", JsonEvent::null) : read_number();
         default: return read_number();
     }
 }
@@ -219,24 +229,22 @@ JsonEvent JsonScan::read_key() noexcept {
 }
 
 JsonEvent JsonScan::read_number() noexcept {
-    bool is_whole = true;
-    const std::string_view number = rest_.substr(0, number_bytes(rest_, is_whole));
-    if (number.empty()) {
+    const std::string_view text = rest_.substr(0, number_bytes(rest_));
+    const auto number = parse_number(text);
+    if (!number) {
         return fault();
     }
-    rest_.remove_prefix(number.size());
+    rest_.remove_prefix(text.size());
     expect_after_value();
-    if (is_whole) {
-        if (const auto whole = host::to_number<std::int64_t>(number)) {
-            whole_ = *whole;
-            return JsonEvent::whole;
-        }
+    whole_ = number->whole;
+    real_ = number->real;
+    is_rounded_ = number->kind == TextNumber::Kind::beyond;
+    switch (number->kind) {
+        case TextNumber::Kind::whole: return JsonEvent::whole;
+        case TextNumber::Kind::none: return JsonEvent::null;
+        case TextNumber::Kind::real:
+        case TextNumber::Kind::beyond: break;
     }
-    const auto real = to_real(number);
-    if (!real) {
-        return fault();
-    }
-    real_ = *real;
     return JsonEvent::real;
 }
 
@@ -292,6 +300,45 @@ bool JsonScan::read_string() noexcept {
 
 void JsonScan::skip_space() noexcept {
     rest_.remove_prefix(std::min(rest_.find_first_not_of(" \t\r\n"), rest_.size()));
+}
+
+bool JsonRepeats::find(std::string_view text) {
+    members_.clear();
+    repeats_.clear();
+    std::array<std::uint64_t, JsonScan::depth_max + 1> object_at{};  // the number of the open object, by depth
+    std::uint64_t objects = 0;
+    JsonScan scan(text);
+    JsonEvent event = scan.next();
+    for (; event != JsonEvent::end && event != JsonEvent::fault; event = scan.next()) {
+        if (event == JsonEvent::begin_object) {
+            object_at[scan.depth()] = ++objects;
+        } else if (event == JsonEvent::key) {
+            members_.push_back({member_hash(scan.raw(), object_at[scan.depth()]), scan.raw().data()});
+        }
+    }
+    std::sort(members_.begin(), members_.end(), [](const Member& a, const Member& b) {
+        return a.hash != b.hash ? a.hash < b.hash : std::less<>()(a.at, b.at);
+    });
+    for (std::size_t i = 1; i < members_.size(); ++i) {
+        if (members_[i].hash == members_[i - 1].hash) {
+            repeats_.push_back(members_[i].at);
+        }
+    }
+    std::sort(repeats_.begin(), repeats_.end(), std::less<>());
+    return event == JsonEvent::end;
+}
+
+JsonEvent JsonRepeats::next(JsonScan& scan) const noexcept {
+    JsonEvent event = scan.next();
+    while (event == JsonEvent::key &&
+           std::binary_search(repeats_.begin(), repeats_.end(), scan.raw().data(), std::less<>())) {
+        const std::size_t depth = scan.depth();
+        do {
+            event = scan.next();
+        } while (scan.depth() > depth);
+        event = scan.next();
+    }
+    return event;
 }
 
 JsonText put_json_text(std::string_view raw, std::span<char> room) noexcept {

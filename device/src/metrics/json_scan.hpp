@@ -1,10 +1,13 @@
 #pragma once
 
+#include "metrics/number_text.hpp"
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace telegate::metrics {
 
@@ -18,7 +21,7 @@ enum class JsonEvent : std::uint8_t {
     whole,  // whole(): no fraction, no exponent, and in range
     real,   // real()
     flag,   // flag()
-    null,
+    null,   // also a number without a value: NaN, infinity, or beyond the range of a double
     end,    // repeated from now on
     fault,  // not JSON, or nested too deeply; repeated from now on
 };
@@ -34,7 +37,8 @@ enum class JsonEvent : std::uint8_t {
            event == JsonEvent::flag || event == JsonEvent::null;
 }
 
-/// Reads one JSON text (RFC 8259) event by event.
+/// Reads one JSON text (RFC 8259) event by event. Accepts what common writers add to JSON: a byte order mark, and the
+/// numbers NaN and Infinity.
 ///
 /// Threads: one.
 /// Limits: depth_max nested objects and arrays, including the outermost.
@@ -43,7 +47,7 @@ class JsonScan {
   public:
     static constexpr std::size_t depth_max = 32;
 
-    explicit JsonScan(std::string_view text) noexcept : rest_(text) {}
+    explicit JsonScan(std::string_view text) noexcept : rest_(without_byte_order_mark(text)) {}
 
     [[nodiscard]] JsonEvent next() noexcept;
 
@@ -51,6 +55,8 @@ class JsonScan {
     [[nodiscard]] std::string_view raw() const noexcept { return raw_; }
     [[nodiscard]] std::int64_t whole() const noexcept { return whole_; }
     [[nodiscard]] double real() const noexcept { return real_; }
+    /// Returns whether real() is a whole number beyond the range of whole(), which is rounded.
+    [[nodiscard]] bool is_rounded() const noexcept { return is_rounded_; }
     [[nodiscard]] bool flag() const noexcept { return flag_; }
     /// Returns the number of open objects and arrays.
     [[nodiscard]] std::size_t depth() const noexcept { return depth_; }
@@ -74,10 +80,33 @@ class JsonScan {
     std::string_view raw_;
     std::int64_t whole_ = 0;
     double real_ = 0;
+    bool is_rounded_ = false;
     bool flag_ = false;
     Expects expects_ = Expects::value;
     std::size_t depth_ = 0;
     std::array<bool, depth_max> is_object_{};  // for each open level, the outermost first
+};
+
+/// Reads JSON texts without the members whose name an earlier member of the same object has: the first one counts.
+///
+/// Threads: one.
+/// Limits: 16 bytes for each member of the text with the most members.
+/// Failure: find() may throw std::bad_alloc.
+class JsonRepeats {
+  public:
+    /// Finds the repeated members of `text`. Returns false if it is not JSON.
+    [[nodiscard]] bool find(std::string_view text);
+    /// Returns the next event of a scan of the same text.
+    [[nodiscard]] JsonEvent next(JsonScan& scan) const noexcept;
+
+  private:
+    struct Member {
+        std::uint64_t hash = 0;  // of the object and the name
+        const char* at = nullptr;
+    };
+
+    std::vector<Member> members_;
+    std::vector<const char*> repeats_;  // sorted
 };
 
 struct JsonText {

@@ -65,7 +65,7 @@ class StatsdIntake {
     void finish(SampleBatch& batch);
 
   private:
-    void count(Metric& metric, const LineTarget& target);
+    void count(Metric& metric, const LineTarget& target, bool is_time_given);
     static void measure(Metric& metric, std::string_view values, bool is_gauge, SampleBatch& batch);
     void make_name() noexcept;
 
@@ -81,6 +81,8 @@ class InfluxIntake {
 
   private:
     void make_stem() noexcept;
+    [[nodiscard]] SeriesName name_of(const InfluxField& field, const MetricName::Mark& stem) noexcept;
+    void announce(std::string_view fields, const MetricName::Mark& stem, MetricSink& sink);
     static void give(const InfluxField& field, SampleBatch::Channel channel, SampleBatch& batch);
 
     InfluxLine line_;
@@ -105,6 +107,8 @@ class JsonIntake {
     void begin_line() noexcept;
     void begin_element(JsonEvent event) noexcept;
     void give(const JsonScan& scan, JsonEvent event, const LineTarget& target);
+    [[nodiscard]] bool is_series(const MetricRules& rules) const noexcept;
+    void announce(JsonScan scan, const LineTarget& target);
 
     std::string_view fault_;  // of the last refused line
     MetricName name_;
@@ -113,6 +117,7 @@ class JsonIntake {
     std::string_view member_;    // of the outermost object, raw
     std::string_view name_raw_;  // raw value of the name member
     std::optional<std::int64_t> given_ns_;
+    JsonRepeats repeats_;
 };
 
 using LineIntake = std::variant<StatsdIntake, InfluxIntake, JsonIntake>;

@@ -7,11 +7,18 @@
 
 namespace telegate::metrics {
 
+/// A series: the readable name, and an identity that no other series has.
+struct SeriesName {
+    std::string_view shown;
+    std::string_view identity;
+    bool fits = true;  // false: too long
+};
+
 /// Builds a metric name in two forms: the readable name that becomes a channel, and a unique identity whose parts are
 /// separated by bytes that no line can contain.
 ///
 /// Threads: one.
-/// Limits: bytes_max for each form; fits() is false for a longer name.
+/// Limits: bytes_max for each form; a longer name does not fit.
 /// Failure: none.
 class MetricName {
   public:
@@ -54,13 +61,15 @@ class MetricName {
     void add_shown(std::string_view text) noexcept { put(shown_, text); }
     /// Adds a text only to the identity.
     void add_hidden(std::string_view text) noexcept {
-        put(identity_, hidden_mark);
+        begin_hidden();
         put(identity_, text);
     }
+    void begin_hidden() noexcept { put(identity_, hidden_mark); }
+    void add_to_identity(char c) noexcept { put(identity_, c); }
 
-    [[nodiscard]] bool fits() const noexcept { return fits_; }
-    [[nodiscard]] std::string_view shown() const noexcept { return {shown_.bytes.data(), shown_.size}; }
-    [[nodiscard]] std::string_view identity() const noexcept { return {identity_.bytes.data(), identity_.size}; }
+    [[nodiscard]] SeriesName series() const noexcept {
+        return {{shown_.bytes.data(), shown_.size}, {identity_.bytes.data(), identity_.size}, fits_};
+    }
 
   private:
     static constexpr char part_mark = '\n';  // ends a line, so no line contains it

@@ -13,8 +13,11 @@ inline constexpr auto time_precisions = enum_names<TimePrecision>({{"auto", Time
                                                                    {"us", TimePrecision::us},
                                                                    {"ms", TimePrecision::ms},
                                                                    {"s", TimePrecision::s}});
-inline constexpr TextRule metric_member{
-    .prefixes = {}, .allowed = "the name of a member, or empty", .bytes_max = 64, .may_be_empty = true};
+inline constexpr TextRule metric_member{.holds = Holds::plain,
+                                        .prefixes = {},
+                                        .allowed = "the name of a member, or empty",
+                                        .bytes_max = 64,
+                                        .may_be_empty = true};
 
 template <class DriverSettings>
 [[nodiscard]] MetricRules to_metric_rules(const DriverSettings& from) {

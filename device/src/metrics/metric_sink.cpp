@@ -2,6 +2,8 @@
 
 #include "core/topic.hpp"
 
+#include <utility>
+
 namespace telegate::metrics {
 namespace {
 
@@ -29,37 +31,91 @@ std::string with_hash(std::string_view shown, std::uint32_t hash) {
 
 }  // namespace
 
-Metric* MetricSink::find_or_add(SampleBatch& batch, const MetricName& name, std::string_view unit) {
-    if (!name.fits()) {
-        ++left_out_;
-        return nullptr;
+void MetricSink::announce(const SeriesName& name) {
+    if (is_new(name)) {
+        (void)add(name);
     }
-    auto known = metrics_.find(name.identity());
-    if (known == metrics_.end()) {
-        if (metrics_.size() >= metrics_max_) {
-            ++left_out_;
-            return nullptr;
-        }
-        const std::string channel = free_name(name);
-        known = metrics_.emplace(name.identity(), Metric{batch.add_channel(channel, unit)}).first;
-        names_.insert(channel);
-    }
-    if (known->second.channel == SampleBatch::Channel::none) {
-        ++left_out_;
-        return nullptr;
-    }
-    return &known->second;
 }
 
-std::string MetricSink::free_name(const MetricName& name) const {
-    std::string wanted = to_topic_part(name.shown());
-    if (name.shown().size() <= topic_part_bytes_max && !names_.contains(wanted)) {
-        return wanted;
+Metric* MetricSink::find_or_add(SampleBatch& batch, const SeriesName& name, std::string_view unit) {
+    if (!name.fits) {
+        ++left_out_;
+        return nullptr;
     }
+    auto known = metrics_.find(name.identity);
+    if (known == metrics_.end()) {
+        known = add(name);
+    }
+    if (known == metrics_.end()) {
+        ++left_out_;
+        return nullptr;
+    }
+    Metric& metric = known->second;
+    if (!metric.is_placed) [[unlikely]] {
+        place(batch, metric, name, unit);
+    }
+    if (metric.channel == SampleBatch::Channel::none) {
+        ++left_out_;
+        return nullptr;
+    }
+    return &metric;
+}
+
+/// Returns the end if the limit is reached.
+MetricSink::Metrics::iterator MetricSink::add(const SeriesName& name) {
+    if (metrics_.size() >= metrics_max_) {
+        return metrics_.end();
+    }
+    const auto added = metrics_.emplace(name.identity, Metric{}).first;
+    if (name.shown.size() > topic_part_bytes_max) {
+        return added;  // always has a suffix
+    }
+    const auto [claim, is_first] = claims_.try_emplace(to_topic_part(name.shown), Claim{&added->second});
+    if (!is_first) {
+        share(claim->second);
+    }
+    return added;
+}
+
+/// The series that has the name so far gives it up, once.
+void MetricSink::share(Claim& claim) noexcept {
+    claim.is_shared = true;
+    if (Metric* const first = std::exchange(claim.first, nullptr)) {
+        first->is_placed = false;
+    }
+}
+
+void MetricSink::place(SampleBatch& batch, Metric& metric, const SeriesName& name, std::string_view unit) {
+    std::string channel = to_topic_part(name.shown);
+    const auto claim = claims_.find(channel);
+    const bool gives_way = claim != claims_.end() && claim->second.is_suffix;  // the channel is another series' now
+    std::string with_suffix = name_with_suffix(name);
+    // The same settings may have been in use before, with other series that are not here yet.
+    const bool has_suffix = name.shown.size() > topic_part_bytes_max || claim == claims_.end() ||
+                            claim->second.is_shared || batch.has_channel(with_suffix);
+    if (has_suffix) {
+        if (claim != claims_.end() && claim->second.first == &metric) {
+            claim->second.first = nullptr;
+        }
+        channel = std::move(with_suffix);
+        Claim& own = claims_[channel];
+        share(own);
+        own.is_suffix = true;
+    }
+    const SampleBatch::Channel before = metric.channel;
+    metric.channel = batch.add_channel(channel, unit);
+    metric.is_placed = true;
+    if (before != SampleBatch::Channel::none && before != metric.channel && !gives_way) {
+        batch.add_absent(before);
+    }
+}
+
+std::string MetricSink::name_with_suffix(const SeriesName& name) const {
     // Two identities with the same hash must get different names.
-    for (std::uint32_t hash = stable_hash(name.identity());; ++hash) {
-        wanted = with_hash(name.shown(), hash);
-        if (!names_.contains(wanted)) {
+    for (std::uint32_t hash = stable_hash(name.identity);; ++hash) {
+        std::string wanted = with_hash(name.shown, hash);
+        const auto claim = claims_.find(wanted);
+        if (claim == claims_.end() || !claim->second.is_suffix) {
             return wanted;
         }
     }

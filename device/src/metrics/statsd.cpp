@@ -58,12 +58,9 @@ bool read_tags(std::string_view text, StatsdLine& line) noexcept {
 }
 
 bool read_rate(std::string_view text, StatsdLine& line) noexcept {
-    const auto rate = to_real(text);
-    if (!rate || *rate <= 0 || *rate > 1) {
-        return false;
-    }
-    line.rate = *rate;
-    return true;
+    const auto rate = parse_number(text);
+    line.rate = rate ? rate->as_real() : 0;
+    return line.rate > 0 && line.rate <= 1;
 }
 
 bool read_field(std::string_view text, StatsdLine& line) noexcept {
@@ -130,11 +127,11 @@ bool read_statsd_line(std::string_view text, StatsdLine& line) noexcept {
 
 std::optional<StatsdValue> next_statsd_value(std::string_view& values) noexcept {
     const std::string_view text = take_until(values, ':');
-    const auto number = to_real(text);
+    const auto number = parse_number(text);
     if (!number) {
         return std::nullopt;
     }
-    return StatsdValue{*number, text.front() == '+' || text.front() == '-'};
+    return StatsdValue{number->as_real(), number->real_quality(), text.front() == '+' || text.front() == '-'};
 }
 
 }  // namespace telegate::metrics

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "core/telemetry_sample.hpp"
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -31,7 +33,8 @@ struct StatsdLine {
 };
 
 struct StatsdValue {
-    double number = 0;
+    double number = 0;  // NaN: none
+    Quality quality = Quality::good;
     bool has_sign = false;
 };
 

@@ -30,8 +30,18 @@ constexpr unsigned connects_per_read_max = 3;
 /// then are absent.
 constexpr Duration lost_per_read_max = std::chrono::seconds(3);
 
+/// How long split requests stay split. The time doubles each time a request has to be split again.
+constexpr Duration split_min = std::chrono::minutes(1);
+constexpr Duration split_max = std::chrono::hours(1);
+
+/// So often in a row, in one read, requests of a unit are split because of an exception that need not mean an address:
+/// more often than it takes to find one address among the most that a request can have.
+constexpr unsigned vague_splits_max = 16;
+
+constexpr std::uint8_t illegal_function = 1;
 constexpr std::uint8_t illegal_address = 2;
 constexpr std::uint8_t illegal_value = 3;
+constexpr std::uint8_t device_failure = 4;
 constexpr std::uint8_t gateway_path_unavailable = 10;
 constexpr std::uint8_t gateway_target_silent = 11;
 
@@ -39,8 +49,11 @@ std::string_view name_of(ModbusTable table) noexcept {
     return std::ranges::find(named_modbus_tables, table, &std::pair<std::string_view, ModbusTable>::second)->first;
 }
 
+/// Returns whether the unit may accept parts of the rejected request. Units respond to a request that contains an
+/// address without a register with any of these.
 bool is_of_address(std::uint8_t exception) noexcept {
-    return exception == illegal_address || exception == illegal_value;
+    return exception == illegal_function || exception == illegal_address || exception == illegal_value ||
+           exception == device_failure;
 }
 
 /// Returns whether a gateway in front of the unit reports that the unit did not respond.
@@ -85,7 +98,9 @@ std::unique_ptr<Link> make_link(const ModbusDriverOptions& options, const Place&
 }
 
 /// Requests the values of each unit's channels. A unit that does not respond is requested less and less often and does
-/// not delay the others.
+/// not delay the others. A request that contains an address that the unit rejects is halved until that address is
+/// alone, and merged again after a while, because the unit may have changed. A unit that is in
+/// failure or does not support the function is requested with few requests.
 ///
 /// Threads: those of Driver.
 /// Limits: one link and one request at a time. A read spends at most lost_per_read_max or one timeout, whichever is
@@ -148,9 +163,12 @@ class ModbusDriver final : public Driver {
     void reset() noexcept override {
         link_->close();
         plan_.merge();
+        split_for_ = split_min;
         for (Unit& unit : units_) {
             unit.breaker.reset();
             unit.is_silent = false;
+            unit.whole_for = split_min;
+            unit.whole_until = {};
         }
     }
 
@@ -162,6 +180,9 @@ class ModbusDriver final : public Driver {
         Breaker breaker;
         bool is_silent = false;  // when it was last requested
         MonoTime asked_at{};
+        Duration whole_for = split_min;
+        MonoTime whole_until{};      // until then its requests are not split, because no part had a value
+        unsigned vague_splits = 0;   // in a row, in this read
         bool was_asked = false;      // in this read
         bool is_ok = false;          // in this read: all of its channels have a value
         std::uint8_t exception = 0;  // the first exception of this read
@@ -184,6 +205,10 @@ class ModbusDriver final : public Driver {
 
     ReadResult read_units(Turn turn) {
         trouble_.clear();
+        rejected_ = 0;
+        if (plan_.is_split() && turn.now >= merge_at_) {
+            plan_.merge();
+        }
         for (Unit& unit : units_) {
             unit.was_asked = false;
             unit.is_ok = false;
@@ -196,6 +221,7 @@ class ModbusDriver final : public Driver {
         if (turn.is_canceled) {
             return {ReadResult::Status::interrupted};
         }
+        note_splits(turn);
         turn.batch.stamp_now();
         for (Unit& unit : units_) {
             turn.batch.add(unit.ok_channel, unit.is_ok);
@@ -206,7 +232,20 @@ class ModbusDriver final : public Driver {
             link_->close();
         }
         const bool has_failed = turn.values == 0 || turn.is_cut;
+        if (rejected_ > 1 && !turn.is_cut) {
+            trouble_ += "; " + std::to_string(rejected_) + " requests rejected";
+        }
         return {has_failed ? ReadResult::Status::failed : ReadResult::Status::ok, trouble_};
+    }
+
+    /// Determines when requests that were split in this read are merged again.
+    void note_splits(const Turn& turn) noexcept {
+        if (!plan_.is_split()) {
+            split_for_ = split_min;
+        } else if (turn.now >= merge_at_) {
+            merge_at_ = turn.now + split_for_;
+            split_for_ = std::min(2 * split_for_, split_max);
+        }
     }
 
     static void tell_exception(SampleBatch& batch, Unit& unit) {
@@ -264,7 +303,9 @@ class ModbusDriver final : public Driver {
         unit.was_asked = true;
         unit.asked_at = turn.now;
         unit.is_ok = true;
+        unit.vague_splits = 0;
         ++turn.asked;
+        const std::size_t values_before = turn.values;
         // The number of reads can grow during the loop, when one is split.
         for (std::size_t i = first_read_of(unit); i < plan_.reads().size(); ++i) {
             if (plan_.reads()[i].stretch.unit != unit.id) {
@@ -282,6 +323,24 @@ class ModbusDriver final : public Driver {
         }
         unit.is_silent = false;
         unit.breaker.note_success();
+        if (turn.values > values_before) {
+            unit.whole_for = split_min;
+        } else if (unit.vague_splits == vague_splits_max) {
+            plan_.merge();
+            unit.whole_until = turn.now + unit.whole_for;
+            unit.whole_for = std::min(2 * unit.whole_for, split_max);
+        }
+    }
+
+    /// Returns false if the request cannot be split, or not now.
+    [[nodiscard]] bool split(const Turn& turn, Unit& unit, std::size_t read, std::uint8_t exception) noexcept {
+        const bool is_vague = exception == illegal_function || exception == device_failure;
+        if (is_vague && (unit.vague_splits == vague_splits_max || turn.now < unit.whole_until)) {
+            return false;
+        }
+        const bool is_split = plan_.split(read);
+        unit.vague_splits += is_vague && is_split ? 1U : 0U;
+        return is_split;
     }
 
     Outcome ask(Turn& turn, Unit& unit, std::size_t read) {
@@ -297,12 +356,14 @@ class ModbusDriver final : public Driver {
                 case LinkStatus::ok:
                     ++turn.answers;
                     if (result.answer.exception == 0) {
+                        unit.vague_splits = 0;
                         deliver(turn, plan_.reads()[read], result.answer.values);
                         return Outcome::done;
                     }
-                    if (is_of_address(result.answer.exception) && plan_.split(read)) {
+                    if (is_of_address(result.answer.exception) && split(turn, unit, read, result.answer.exception)) {
                         continue;
                     }
+                    rejected_ += is_of_address(result.answer.exception) ? 1U : 0U;
                     unit.is_ok = false;
                     unit.exception = unit.exception == 0 ? result.answer.exception : unit.exception;
                     tell(words_for(stretch) + words_for(result.answer.exception));
@@ -375,7 +436,10 @@ class ModbusDriver final : public Driver {
     std::vector<Unit> units_;
     std::vector<SampleBatch::Channel> channels_;
     const CancelSignal* cancel_ = nullptr;
-    std::string trouble_;  // of the last read
+    std::string trouble_;       // of the last read
+    std::size_t rejected_ = 0;  // requests of the last read, because of their addresses
+    Duration split_for_ = split_min;
+    MonoTime merge_at_{};  // when split requests are merged
 };
 
 }  // namespace

@@ -33,12 +33,13 @@ constexpr auto types = enum_names<std::optional<ModbusType>>({{"auto", std::null
 constexpr auto word_orders = enum_names<bool>({{"big", false}, {"little", true}});  // whether the low word is first
 constexpr std::array<std::string_view, 2> schemes{"tcp://", "rtu://"};
 constexpr TextRule endpoint_rule{
-    .prefixes = schemes, .allowed = "tcp://HOST:PORT or rtu:///PATH", .path_prefix = "rtu://"};
-constexpr TextRule registers_rule{.prefixes = {}, .allowed = "the path of a CSV file, or empty", .may_be_empty = true};
+    .holds = Holds::destination, .prefixes = schemes, .allowed = "tcp://HOST:PORT or rtu:///PATH"};
+constexpr TextRule registers_rule{
+    .holds = Holds::path, .prefixes = {}, .allowed = "the path of a CSV file, or empty", .may_be_empty = true};
 
 // clang-format off
 constexpr std::array rows{
-    SettingRow{.section = "device", .key = "endpoint", .rule = endpoint_rule, .applies = Applies::live,
+    SettingRow{.section = "device", .key = "endpoint", .rule = endpoint_rule, .applies = Applies::file,
                .required = true,
                .meaning = "Address of the units: tcp://HOST:PORT, with 502 as the default port, or a serial line, "
                           "preferably with a stable name such as one in /dev/serial/by-id.",
@@ -130,6 +131,10 @@ ModbusChannel to_channel(const ChannelSettings& from) {
     return channel;
 }
 
+std::string_view needs(const DeviceSettings& /*device*/) {
+    return "a channel that is read needs an address";
+}
+
 std::unique_ptr<Driver> make(const DeviceSettings& device, DeviceChannels channels) {
     const ModbusSettings& from = part_of<ModbusSettings>(device.driver_settings);
     ModbusDriverOptions options;
@@ -151,6 +156,10 @@ std::unique_ptr<Driver> make(const DeviceSettings& device, DeviceChannels channe
                          "has no effect without an address: set address");
         }
     }
+    if (options.channels.empty() && !channels.empty()) {
+        throw OptionError("address", "missing: " + std::string(needs(device)),
+                          std::string(channels.front()->channel()));
+    }
     return make_modbus_driver(std::move(options));
 }
 
@@ -160,10 +169,6 @@ std::optional<DeviceAddress> address(const DeviceSettings& device) {
     return given.starts_with(rtu)
                ? std::optional(DeviceAddress{.key = "endpoint", .value = given, .file = given.substr(rtu.size())})
                : std::nullopt;
-}
-
-std::string_view needs(const DeviceSettings& /*device*/) {
-    return "a channel that is read needs an address";
 }
 
 }  // namespace

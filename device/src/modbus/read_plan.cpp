@@ -21,6 +21,7 @@ ReadPlan::ReadPlan(std::vector<Stretch> channels, PlanLimits limits)
 }
 
 void ReadPlan::merge() noexcept {
+    is_split_ = false;
     reads_.clear();
     for (std::size_t i = 0; i < order_.size(); ++i) {
         const Stretch& next = channels_[order_[i]];
@@ -47,33 +48,39 @@ bool ReadPlan::may_join(const Stretch& read, const Stretch& next) const noexcept
 
 bool ReadPlan::split(std::size_t read) noexcept {
     const PlannedRead whole = reads_[read];
-    const auto is_held = [](const Stretch& by, const Stretch& what) {
-        return what.end() <= by.end();
-    };
-    // In two passes, so that the requests are inserted only once.
-    std::size_t parts = 0;
-    PlannedRead part;
-    const auto for_each_part = [&](auto&& use) {
-        for (std::size_t i = whole.first; i < whole.first + whole.channels; ++i) {
-            const Stretch& next = channels_[order_[i]];
-            if (i > whole.first && is_held(part.stretch, next)) {
-                ++part.channels;
-            } else {
-                part = {next, i, 1};
-                ++parts;
-            }
-            use();
-        }
-    };
-    for_each_part([] {});
+    const std::size_t parts = parts_of(whole, whole.channels).count;
     if (parts == 1) {
         return false;
     }
-    const auto place = reads_.begin() + static_cast<std::ptrdiff_t>(read);
-    reads_.insert(place, parts - 1, PlannedRead{});
-    parts = 0;
-    for_each_part([&] { reads_[read + parts - 1] = part; });
+    const Parts first = parts_of(whole, parts / 2);
+    PlannedRead half{channels_[order_[whole.first]], whole.first, first.channels};
+    half.stretch.count = static_cast<std::uint16_t>(first.end - half.stretch.address);
+    PlannedRead rest{channels_[order_[whole.first + half.channels]], whole.first + half.channels,
+                     whole.channels - half.channels};
+    rest.stretch.count = static_cast<std::uint16_t>(whole.stretch.end() - rest.stretch.address);
+    reads_[read] = half;
+    reads_.insert(reads_.begin() + static_cast<std::ptrdiff_t>(read) + 1, rest);
+    is_split_ = true;
     return true;
+}
+
+/// A channel contained in an earlier one belongs to its part.
+ReadPlan::Parts ReadPlan::parts_of(const PlannedRead& read, std::size_t parts_max) const noexcept {
+    Parts parts;
+    for (std::size_t i = read.first; i < read.first + read.channels; ++i) {
+        const Stretch& next = channels_[order_[i]];
+        const bool begins = parts.count == 0 || next.end() > parts.part_end;
+        if (begins && parts.count == parts_max) {
+            break;
+        }
+        if (begins) {
+            ++parts.count;
+            parts.part_end = next.end();
+        }
+        parts.end = std::max(parts.end, next.end());
+        ++parts.channels;
+    }
+    return parts;
 }
 
 }  // namespace telegate::modbus

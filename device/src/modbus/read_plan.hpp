@@ -56,19 +56,31 @@ class ReadPlan {
     }
     [[nodiscard]] const Stretch& stretch_of(std::uint32_t channel) const noexcept { return channels_[channel]; }
 
-    /// Replaces a request by one for each channel. Channels contained in another one, such as the bits of a register,
-    /// share its request. Returns false if the request cannot be split.
+    /// Replaces a request by two for half of its channels each. A channel contained in another one, such as the bit of
+    /// a register, stays in its request. Returns false if the request cannot be split.
     bool split(std::size_t read) noexcept;
     /// Merges all requests again.
     void merge() noexcept;
+    /// Returns whether a request has been split since merge().
+    [[nodiscard]] bool is_split() const noexcept { return is_split_; }
 
   private:
+    /// The first channels of a request that cannot be separated from each other.
+    struct Parts {
+        std::size_t count = 0;
+        std::size_t channels = 0;
+        unsigned end = 0;       // of the addresses
+        unsigned part_end = 0;  // of the last part
+    };
+
+    [[nodiscard]] Parts parts_of(const PlannedRead& read, std::size_t parts_max) const noexcept;
     [[nodiscard]] bool may_join(const Stretch& read, const Stretch& next) const noexcept;
 
     const std::vector<Stretch> channels_;
     const PlanLimits limits_;
     std::vector<std::uint32_t> order_;
     std::vector<PlannedRead> reads_;
+    bool is_split_ = false;
 };
 
 }  // namespace telegate::modbus

@@ -44,8 +44,12 @@ void check_device(const ModbusDriverOptions& options, bool is_rtu) {
     require_range("timeout_ms", options.timeout.count(), {10, 10'000});
     require_range("read_gap_max", options.read_gap_max, {0, registers_max - 1});
     require_range("registers_max", options.registers_max, {1, registers_max});
-    require_range("channels", static_cast<std::int64_t>(options.channels.size()),
-                  {1, std::int64_t{ModbusDriverOptions::channels_max}});
+    const std::size_t channels = options.channels.size();
+    require_option(channels > 0, "registers",
+                   "no channels: must be the path of a CSV file, or a [channel] section must have an address");
+    require_option(channels <= ModbusDriverOptions::channels_max, "registers",
+                   std::to_string(channels) + " channels are too many: must be at most " +
+                       std::to_string(ModbusDriverOptions::channels_max));
 }
 
 ModbusType type_of(const ModbusChannel& channel) {

@@ -94,9 +94,15 @@ SampleBatch::Channel SampleBatch::Processing::add(const std::string& name, std::
 void SampleBatch::Processing::continue_from(Processing& before) {
     past_ = std::move(before.past_);
     for (std::size_t i = 0; i < before.entries_.size(); ++i) {
-        past_.push_back({before.made_[i].of, std::move(before.entries_[i].pipeline)});
+        past_.push_back({before.made_[i].of, before.made_[i].name, std::move(before.entries_[i].pipeline)});
     }
     before.entries_.clear();
+    for (Past& each : past_) {
+        const ChannelProcessing* const how = find(each.name);
+        if (how == nullptr || !how->has_alarm()) {
+            each.pipeline.forget_alarm();
+        }
+    }
     std::sort(past_.begin(), past_.end(), [](const Past& a, const Past& b) { return a.of < b.of; });
     for (std::uint32_t index = 0; index < entries_.size(); ++index) {
         take_over(index);
@@ -130,8 +136,8 @@ SampleBatch::Channel SampleBatch::Processing::add_made(const std::string& of, st
 
 void SampleBatch::Processing::take(Slot& slot, const TelemetrySample& raw) {
     slot.tick = batch_.tick_;
-    note_wall_clock(entries_[slot.processed]);
-    const Outcome outcome = run(entries_[slot.processed].pipeline, raw, batch_.time_mono_ns_);
+    note_times(entries_[slot.processed]);
+    const Outcome outcome = run(entries_[slot.processed].pipeline, raw, batch_.reading_ns_);
     if (outcome.window_closed) {
         tell_window(slot.processed);
     }
@@ -194,10 +200,12 @@ void SampleBatch::Processing::advance() {
     }
 }
 
-/// The samples carry the time at which the window ended.
+/// The samples carry the time at which the window ended. The end of a window of given times is not a time of the
+/// monotonic clock, so they carry the monotonic time at which it was closed.
 void SampleBatch::Processing::tell_window(std::uint32_t index) {
     const processing::WindowResult& window = entries_[index].pipeline.window();
     const Made& made = made_[index];
+    const bool is_given = entries_[index].pipeline.is_time_given();
     const std::array<double, aggregate_kinds> values{window.min, window.max, window.mean, window.last, 0.0};
     for (std::size_t kind = 0; kind < aggregate_kinds; ++kind) {
         if (made.aggregates[kind] == Channel::none) {
@@ -211,7 +219,7 @@ void SampleBatch::Processing::tell_window(std::uint32_t index) {
                                                     : has_value ? window.quality
                                                                 : Quality::bad);
         batch_.count_bad(sample.quality);
-        sample.time_mono_ns = window.end_ns;
+        sample.time_mono_ns = is_given ? batch_.time_mono_ns_ : std::min(window.end_ns, batch_.time_mono_ns_);
         sample.time_utc_ns = window.end_ns + window.utc_less_mono_ns;
         if (is_count) {
             sample.type = ValueType::integer;

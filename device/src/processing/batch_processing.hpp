@@ -29,7 +29,8 @@ class SampleBatch::Processing {
     Processing(SampleBatch& batch, ProcessingPlan plan, ProcessingObserver observer)
         : batch_(batch), plan_(std::move(plan)), observer_(std::move(observer)) {}
 
-    /// Moves the state of each channel out of `before`, including channels that are declared later.
+    /// Moves the state of each channel out of `before`, including channels that are declared later. An alarm that the
+    /// plan no longer contains is forgotten: if it is added again, it starts like a new one.
     void continue_from(Processing& before);
 
     /// Returns nullptr if the plan does not contain the channel.
@@ -42,9 +43,9 @@ class SampleBatch::Processing {
     void take_number(Slot& slot, Number value, Quality quality) {
         Entry& entry = entries_[slot.processed];
         slot.tick = batch_.tick_;
-        note_wall_clock(entry);
+        note_times(entry);
         const processing::Outcome outcome =
-            entry.pipeline.take({static_cast<double>(value), batch_.time_mono_ns_, quality});
+            entry.pipeline.take({static_cast<double>(value), batch_.reading_ns_, quality});
         if (outcome.window_closed) {
             tell_window(slot.processed);
         }
@@ -91,14 +92,18 @@ class SampleBatch::Processing {
     /// The state of a channel of an earlier batch that this batch has not declared yet.
     struct Past {
         ChannelId of;
+        std::string name;
         processing::ChannelPipeline pipeline;
     };
 
     [[nodiscard]] Channel add_made(const std::string& of, std::string_view ending, std::string_view unit);
     void take_over(std::uint32_t index);
-    void note_wall_clock(Entry& entry) const noexcept {
+    void note_times(Entry& entry) const noexcept {
         if (entry.pipeline.has_later_stages()) {
-            entry.pipeline.note_wall_clock(batch_.time_utc_ns_ - batch_.time_mono_ns_);
+            entry.pipeline.note_times({.reading_ns = batch_.reading_ns_,
+                                       .utc_ns = batch_.is_time_given_ ? batch_.reading_ns_ : batch_.time_utc_ns_,
+                                       .arrival_ns = batch_.arrival_ns_,
+                                       .is_given = batch_.is_time_given_});
         }
     }
     void advance();

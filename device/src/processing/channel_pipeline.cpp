@@ -1,6 +1,7 @@
 #include "processing/channel_pipeline.hpp"
 
 #include <cmath>
+#include <utility>
 
 namespace telegate::processing {
 namespace {
@@ -48,6 +49,10 @@ void ChannelPipeline::continue_from(const ChannelPipeline& before) noexcept {
     const bool derives_same = mine.rate.has_value() == other.rate.has_value() &&
                               (!mine.rate || mine.rate->is_counter() == other.rate->is_counter());
     const bool means_same = derives_same && scale_ == before.scale_ && offset_ == before.offset_;
+    mine.is_time_given = other.is_time_given;
+    mine.lag_ns = other.lag_ns;
+    mine.arrival_ns = other.arrival_ns;
+    mine.hold_ns = std::max(other.hold_ns, other.is_time_given && mine.window ? mine.window->length_ns() : 0);
     if (mine.alarm && other.alarm) {
         mine.alarm->continue_from(*other.alarm, means_same);
     }
@@ -120,7 +125,7 @@ void ChannelPipeline::pass_later_stages(Outcome& outcome, double raw, bool cross
     }
     gate_.sent(seen, outcome.reading.quality);
     if (later_->window) {
-        later_->window->add(outcome.reading, later_->utc_less_mono_ns);
+        add_to_window(outcome.reading);
         if (!window_raw_) {
             outcome.suppressed = FilterReason::window;
         }
@@ -172,9 +177,37 @@ Outcome ChannelPipeline::advance(std::int64_t time_ns) noexcept {
     if (later_ == nullptr) {
         return outcome;
     }
-    outcome.window_closed = later_->window && later_->window->close_at(time_ns);
-    outcome.alarm_tells = later_->alarm && later_->alarm->advance(time_ns);
+    const std::int64_t reading_ns = time_ns - later_->lag_ns;
+    outcome.window_closed = time_ns >= window_due_ns() && later_->window->close_at(reading_ns);
+    outcome.alarm_tells = later_->alarm && later_->alarm->advance(reading_ns);
     return outcome;
+}
+
+void ChannelPipeline::note_given(const ReadingTimes& times) noexcept {
+    LaterStages& mine = *later_;
+    if (mine.is_time_given != times.is_given) {
+        mine.is_time_given = times.is_given;
+        mine.hold_ns = mine.window ? mine.window->length_ns() : 0;
+        mine.arrival_ns = times.arrival_ns;
+        if (mine.rate) {
+            mine.rate->forget();
+        }
+        if (mine.alarm) {
+            mine.alarm->restart_delay(times.reading_ns);
+        }
+    }
+    const std::int64_t pause_ns = times.arrival_ns - std::exchange(mine.arrival_ns, times.arrival_ns);
+    mine.hold_ns = std::max(mine.hold_ns, std::min(pause_ns + pause_ns / 4, hold_max_ns));  // pauses vary
+    mine.lag_ns = times.is_given ? times.arrival_ns - times.reading_ns : 0;
+}
+
+/// A reading of an earlier window makes the window uncertain.
+void ChannelPipeline::add_to_window(Reading reading) noexcept {
+    ValueWindow& window = *later_->window;
+    if (later_->is_time_given && window.is_late(reading.time_ns) && reading.quality == Quality::good) {
+        reading.quality = Quality::uncertain;
+    }
+    window.add(reading, later_->utc_less_mono_ns);
 }
 
 }  // namespace telegate::processing

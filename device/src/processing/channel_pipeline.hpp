@@ -24,6 +24,14 @@ struct Outcome {
     bool alarm_crosses = false;  // the reading began or broke a crossing of a limit
 };
 
+/// The times of one reading.
+struct ReadingTimes {
+    std::int64_t reading_ns = 0;  // the time of the reading on the clock that the stages use
+    std::int64_t utc_ns = 0;
+    std::int64_t arrival_ns = 0;  // monotonic
+    bool is_given = false;        // by the sender: reading_ns is utc_ns
+};
+
 /// Processes the readings of one channel in stages: scale, range, deadband, rate limit, rate of change, window, alarm.
 /// Decimals are rounded last, so no stage uses a rounded value.
 ///
@@ -31,7 +39,10 @@ struct Outcome {
 /// value in range, and a value that begins or breaks a crossing of a limit is not suppressed by the deadband or the
 /// rate limit. Neither stage can therefore hide an alarm.
 ///
-/// All times are those of the readings, on the monotonic clock.
+/// All times are those of the readings: on the monotonic clock, or as given by the sender. The clock of a sender is
+/// assumed to continue from its last reading. Readings may arrive in batches, so a window of given times waits for
+/// later readings: for its length, or a quarter more than the longest pause between readings so far, but not longer
+/// than hold_max_ns. If a channel changes between both kinds of times, the rate and the alarm delay restart.
 ///
 /// Threads: one.
 /// Limits: all memory is allocated by the constructor.
@@ -39,13 +50,27 @@ struct Outcome {
 /// replaced by a reading without a value and with quality bad.
 class ChannelPipeline {
   public:
+    static constexpr std::int64_t hold_max_ns = 3'600'000'000'000;
+
     explicit ChannelPipeline(const ChannelProcessing& processing);
 
     /// Continues from the state of another pipeline of the channel, with this pipeline's rules: the last sent value and
     /// the alarm, and, if values have the same meaning and the rules are equal, the rate and the window.
     void continue_from(const ChannelPipeline& before) noexcept;
-    /// Sets the wall clock minus the monotonic clock for the following readings. Requires has_later_stages().
-    void note_wall_clock(std::int64_t utc_less_mono_ns) noexcept { later_->utc_less_mono_ns = utc_less_mono_ns; }
+    void forget_alarm() noexcept {
+        if (later_ != nullptr) {
+            later_->alarm.reset();
+        }
+    }
+    /// Sets the times of the next reading. Requires has_later_stages().
+    void note_times(const ReadingTimes& times) noexcept {
+        later_->utc_less_mono_ns = times.utc_ns - times.reading_ns;
+        if (times.is_given || later_->is_time_given) {
+            note_given(times);
+        }
+    }
+    /// Returns whether the time of the last reading was given by the sender. Requires has_later_stages().
+    [[nodiscard]] bool is_time_given() const noexcept { return later_->is_time_given; }
 
     [[nodiscard]] Outcome take(Reading reading) noexcept {
         kind_ = ReadingKind::number;
@@ -70,14 +95,12 @@ class ChannelPipeline {
     /// Processes a reading without a value. It has the kind of the last reading.
     [[nodiscard]] Outcome take_absent(std::int64_t time_ns, Quality quality) noexcept;
     /// Processes the passage of time. Can close a window or change the alarm; sends nothing on the channel itself.
+    /// `time_ns` is monotonic.
     [[nodiscard]] Outcome advance(std::int64_t time_ns) noexcept;
 
-    /// Returns when advance() is needed; the maximum: not before the next reading.
+    /// Returns when advance() is needed, on the monotonic clock; the maximum: not before the next reading.
     [[nodiscard]] std::int64_t due_ns() const noexcept {
-        const std::int64_t never = std::numeric_limits<std::int64_t>::max();
-        return later_ == nullptr ? never
-                                 : std::min(later_->window ? later_->window->end_ns() : never,
-                                            later_->alarm ? later_->alarm->due_ns() : never);
+        return later_ == nullptr ? never_ns : std::min(window_due_ns(), alarm_due_ns());
     }
     [[nodiscard]] bool has_later_stages() const noexcept { return later_ != nullptr; }
     /// Rounds to the decimals of the channel. Requires has_later_stages().
@@ -87,6 +110,8 @@ class ChannelPipeline {
     [[nodiscard]] const LimitAlarm& alarm() const noexcept { return *later_->alarm; }
 
   private:
+    static constexpr std::int64_t never_ns = std::numeric_limits<std::int64_t>::max();
+
     /// Stages that few channels have. Stored separately, so the stages that all channels have stay together in the
     /// cache.
     struct LaterStages {
@@ -94,7 +119,11 @@ class ChannelPipeline {
         std::optional<ValueWindow> window;
         std::optional<LimitAlarm> alarm;
         std::int64_t utc_less_mono_ns = 0;
-        double rounding = 0.0;  // reciprocal of the rounding step: 100 for two decimals; 0: no rounding
+        bool is_time_given = false;
+        std::int64_t lag_ns = 0;  // given times: the arrival of the last reading minus its time
+        std::int64_t arrival_ns = 0;
+        std::int64_t hold_ns = 0;  // given times: how long an ended window waits for readings
+        double rounding = 0.0;     // reciprocal of the rounding step: 100 for two decimals; 0: no rounding
     };
 
     /// Scales the reading. Returns false if it is dropped.
@@ -104,6 +133,18 @@ class ChannelPipeline {
         return in_range || !reading.has_value || pass_out_of_range(reading);
     }
     [[nodiscard]] bool pass_out_of_range(Reading& reading) const noexcept;
+    void note_given(const ReadingTimes& times) noexcept;
+    void add_to_window(Reading reading) noexcept;
+    [[nodiscard]] std::int64_t window_due_ns() const noexcept {
+        const std::int64_t end_ns = later_->window ? later_->window->end_ns() : never_ns;
+        return !later_->is_time_given || end_ns == never_ns
+                   ? end_ns
+                   : std::max(end_ns + later_->lag_ns, later_->arrival_ns + later_->hold_ns);
+    }
+    [[nodiscard]] std::int64_t alarm_due_ns() const noexcept {
+        const std::int64_t due_ns = later_->alarm ? later_->alarm->due_ns() : never_ns;
+        return due_ns == never_ns ? never_ns : due_ns + later_->lag_ns;
+    }
     [[nodiscard]] Outcome take_through_all(Reading reading) noexcept;
     void pass_later_stages(Outcome& outcome, double raw, bool crosses) noexcept;
 

@@ -35,6 +35,9 @@ class LimitAlarm {
     /// Like watch(), when time has passed without a reading.
     [[nodiscard]] bool advance(std::int64_t time_ns) noexcept;
 
+    /// Begins the delay of a pending crossing again, when times continue on another clock.
+    void restart_delay(std::int64_t time_ns) noexcept { memory_.since_ns = time_ns; }
+
     /// Returns whether the last reading began or broke a crossing.
     [[nodiscard]] bool crosses() const noexcept { return memory_.crosses; }
     [[nodiscard]] AlarmState state() const noexcept { return memory_.state; }

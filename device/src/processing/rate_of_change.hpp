@@ -23,6 +23,8 @@ class RateOfChange {
         raw_before_ = before.raw_before_;
         before_ = before.before_;
     }
+    /// Forgets the last reading, so the next one has no rate.
+    void forget() noexcept { has_before_ = false; }
     [[nodiscard]] bool is_counter() const noexcept { return is_counter_; }
 
     /// `raw` is the value before scaling, because the raw counter is what overflows.

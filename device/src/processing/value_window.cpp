@@ -14,6 +14,7 @@ bool ValueWindow::close_at(std::int64_t time_ns) noexcept {
     const bool went_back = time_ns < start_ns_ - length_ns_;
     const bool closes = is_open_ && (went_back || time_ns >= end_ns_);
     if (closes) {
+        open_.is_partial = open_.is_partial || (went_back && time_ns < end_ns_);
         const bool all_good = open_.values == readings_ && !any_uncertain_ && !open_.is_partial;
         open_.quality = open_.values == 0 ? Quality::bad : all_good ? Quality::good : Quality::uncertain;
         open_.mean = sum_ / static_cast<double>(std::max<std::uint64_t>(open_.values, 1));
@@ -23,7 +24,9 @@ bool ValueWindow::close_at(std::int64_t time_ns) noexcept {
         is_open_ = false;
     }
     if (went_back) {
-        start_ns_ = time_ns - length_ns_;
+        passed_ns_ = std::max(passed_ns_, start_ns_);
+        start_ns_ = time_ns - 2 * length_ns_;  // no window ends at the boundary before this time
+        is_settled_ = false;
     }
     return closes;
 }
@@ -32,10 +35,11 @@ void ValueWindow::open(std::int64_t time_ns, std::int64_t utc_less_mono_ns) noex
     const std::int64_t ahead_ns = align_ == WindowAlign::wall ? utc_less_mono_ns : 0;
     const std::int64_t past = (time_ns + ahead_ns) % length_ns_;
     const std::int64_t boundary = time_ns - past - (past < 0 ? length_ns_ : 0);
-    start_ns_ = std::max(start_ns_, boundary);
-    end_ns_ = boundary + length_ns_;
     // The wall clock is never exactly where the monotonic clock predicts it.
     const std::int64_t tolerance = length_ns_ / early_share;
+    is_settled_ = is_settled_ || boundary - start_ns_ <= tolerance || boundary >= passed_ns_;
+    start_ns_ = std::max(start_ns_, boundary);
+    end_ns_ = boundary + length_ns_;
     if (end_ns_ - start_ns_ <= tolerance) {
         end_ns_ += length_ns_;
     }
@@ -45,7 +49,7 @@ void ValueWindow::open(std::int64_t time_ns, std::int64_t utc_less_mono_ns) noex
     sum_ = 0.0;
     open_ = {};
     open_.utc_less_mono_ns = utc_less_mono_ns;
-    open_.is_partial = has_begun_ ? end_ns_ - start_ns_ < length_ns_ - tolerance : time_ns > boundary;
+    open_.is_partial = has_begun_ ? end_ns_ - start_ns_ < length_ns_ - tolerance || !is_settled_ : time_ns > boundary;
     has_begun_ = true;
 }
 

@@ -28,8 +28,9 @@ struct WindowResult {
 /// window without readings does not exist.
 ///
 /// A reading that arrives up to one window after its own window was closed is counted in the open window. If time runs
-/// back by more, windows restart. On the wall clock, windows follow its steps: the window after a step is shorter. A
-/// shorter window is partial, and so is the first window unless it has a reading at its beginning.
+/// back by more, the open window is closed as partial, and windows restart. They are partial until one directly follows
+/// another or begins where windows were before. On the wall clock, windows follow its steps: the window after a step is
+/// shorter. A shorter window is partial, and so is the first window unless it has a reading at its beginning.
 ///
 /// Threads: one. Limits: no allocation. Failure: none.
 class ValueWindow {
@@ -47,6 +48,9 @@ class ValueWindow {
     void add(const Reading& reading, std::int64_t utc_less_mono_ns = 0) noexcept;
 
     [[nodiscard]] const WindowResult& closed() const noexcept { return closed_; }
+    [[nodiscard]] std::int64_t length_ns() const noexcept { return length_ns_; }
+    /// Returns whether the time is in a window that has been closed.
+    [[nodiscard]] bool is_late(std::int64_t time_ns) const noexcept { return has_begun_ && time_ns < start_ns_; }
     /// Returns when the open window ends; the maximum if none is open.
     [[nodiscard]] std::int64_t end_ns() const noexcept {
         return is_open_ ? end_ns_ : std::numeric_limits<std::int64_t>::max();
@@ -57,9 +61,11 @@ class ValueWindow {
 
     std::int64_t length_ns_;
     WindowAlign align_;
-    std::int64_t start_ns_ = 0;  // of the open window, or the earliest start of the next one
-    std::int64_t end_ns_ = 0;    // of the open window
-    bool has_begun_ = false;     // a window has been opened
+    std::int64_t start_ns_ = 0;   // of the open window, or the earliest start of the next one
+    std::int64_t end_ns_ = 0;     // of the open window
+    std::int64_t passed_ns_ = 0;  // the latest end of a window before time ran back
+    bool is_settled_ = true;      // false: time ran back, and no later window is known to be whole
+    bool has_begun_ = false;      // a window has been opened
     bool is_open_ = false;
     double sum_ = 0.0;
     std::uint64_t readings_ = 0;

@@ -4,21 +4,21 @@
 
 namespace telegate::replay {
 
-MonoTime ReplayClock::due(std::int64_t recorded_ns, std::uint64_t recorder, const Clock& clock) noexcept {
+MonoTime ReplayClock::due(std::int64_t logged_ns, std::uint64_t run, const Clock& clock) noexcept {
     const MonoTime now = clock.mono_now();
-    if (!runs_ || recorder != recorder_) {
-        const bool waits = runs_ && begins_again_;
+    if (!is_running_ || run != run_) {
+        const bool waits = is_running_ && begins_again_;
         origin_ = waits ? origin_ + played(origin_ns_, last_ns_) + played(0, spacing_.count()) : now;
-        origin_ns_ = recorded_ns;
-        last_ns_ = recorded_ns;
-        recorder_ = recorder;
-        runs_ = true;
+        origin_ns_ = logged_ns;
+        last_ns_ = logged_ns;
+        run_ = run;
+        is_running_ = true;
         begins_again_ = false;
     }
-    if (recorded_ns > last_ns_) {
+    if (logged_ns > last_ns_) {
         spacing_ = Duration(static_cast<std::int64_t>(
-            std::min(static_cast<double>(recorded_ns) - static_cast<double>(last_ns_), moments_apart_max_ns)));
-        last_ns_ = recorded_ns;
+            std::min(static_cast<double>(logged_ns) - static_cast<double>(last_ns_), moments_apart_max_ns)));
+        last_ns_ = logged_ns;
     }
     const MonoTime due = origin_ + played(origin_ns_, last_ns_);
     if (now - due > late_max) {

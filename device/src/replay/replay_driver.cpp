@@ -1,12 +1,9 @@
 #include "replay/replay_driver.hpp"
 #include "device/option_error.hpp"
 
-#include "path_fault.hpp"
-#include "replay/recorded_samples.hpp"
+#include "replay/logged_samples.hpp"
 #include "replay/replay_clock.hpp"
 #include "wait.hpp"
-
-#include <unistd.h>
 
 #include <algorithm>
 #include <exception>
@@ -19,14 +16,14 @@
 namespace telegate {
 namespace {
 
-using replay::RecordedSamples;
+using replay::LoggedSamples;
 
 /// Then the sampler hands over the samples and checks for commands. A burst of some 250 KiB.
 constexpr std::size_t samples_per_read_max = 4'096;
 
 void validate(const ReplayOptions& options) {
-    if (options.file.empty()) {
-        throw OptionError("file", "missing; must be the path of a recording");
+    if (options.path.empty()) {
+        throw OptionError("path", "missing; must be the directory of a log");
     }
     if (!(options.speed >= ReplayOptions::speed_min && options.speed <= ReplayOptions::speed_max)) {
         throw OptionError("speed", std::to_string(options.speed) + "; must be 0.001 to 1000");
@@ -37,8 +34,8 @@ class ReplayDriver final : public Driver {
   public:
     explicit ReplayDriver(ReplayOptions options)
         : options_(std::move(options)),
-          nothing_of_source_(options_.file + ": no samples of the device \"" + options_.source + '"'),
-          samples_(options_.source),
+          nothing_of_source_(options_.path + ": no samples of the device \"" + options_.source + '"'),
+          samples_(options_.path, options_.source),
           clock_(options_.speed) {
         validate(options_);
     }
@@ -49,8 +46,8 @@ class ReplayDriver final : public Driver {
     void cancel_with(const CancelSignal& signal) noexcept override { cancel_ = &signal; }
     void open(SampleBatch& /*batch*/) override {}
     [[nodiscard]] std::vector<MissingPart> missing_parts() const override {
-        std::string fault = path_fault(options_.file, R_OK);
-        return fault.empty() ? std::vector<MissingPart>() : std::vector<MissingPart>{{"file", std::move(fault)}};
+        std::string fault = replay::log_fault(options_.path);
+        return fault.empty() ? std::vector<MissingPart>() : std::vector<MissingPart>{{"path", std::move(fault)}};
     }
 
     ReadResult read(SampleBatch& batch, MonoTime /*now*/) noexcept override {
@@ -79,7 +76,7 @@ class ReplayDriver final : public Driver {
     /// Samples with the same time.
     struct Moment {
         std::int64_t time_mono_ns = 0;
-        std::uint64_t recorder = 0;
+        std::uint64_t run = 0;
         bool operator==(const Moment&) const = default;
     };
 
@@ -89,7 +86,7 @@ class ReplayDriver final : public Driver {
             if (const auto result = fetch(batch)) {
                 return *result;
             }
-            const MonoTime due = clock_.due(samples_.sample().time_mono_ns, samples_.recorders(), batch.clock());
+            const MonoTime due = clock_.due(samples_.sample().time_mono_ns, samples_.runs(), batch.clock());
             if (due > batch.clock().mono_now()) {
                 if (given_ > 0) {
                     return {};  // hand over the samples so far
@@ -123,11 +120,11 @@ class ReplayDriver final : public Driver {
     /// Fetches the next sample. Returns a result if read() must return.
     std::optional<ReadResult> fetch(SampleBatch& batch) {
         while (!has_sample_) {
-            switch (samples_.next(options_.file, batch)) {
-                case RecordedSamples::Step::sample: has_sample_ = true; break;
-                case RecordedSamples::Step::damaged: return fault();
-                case RecordedSamples::Step::failed: return fail_until_later(samples_.fault());
-                case RecordedSamples::Step::end:
+            switch (samples_.next(batch)) {
+                case LoggedSamples::Step::sample: has_sample_ = true; break;
+                case LoggedSamples::Step::damaged: return fault();
+                case LoggedSamples::Step::failed: return fail_until_later(samples_.fault());
+                case LoggedSamples::Step::end:
                     if (!pass_has_samples_ && !options_.source.empty()) {
                         return fail_until_later(nothing_of_source_);
                     }
@@ -137,7 +134,7 @@ class ReplayDriver final : public Driver {
                     samples_.rewind();
                     clock_.begin_again();
                     [[fallthrough]];
-                case RecordedSamples::Step::searching:
+                case LoggedSamples::Step::nothing:
                     if (cancel_ != nullptr && cancel_->is_set()) {
                         return ReadResult{ReadResult::Status::interrupted};
                     }
@@ -167,7 +164,8 @@ class ReplayDriver final : public Driver {
         const TelemetrySample& sample = samples_.sample();
         const Moment moment = moment_of_sample();
         if (options_.time == ReplayTime::recorded) {
-            batch.stamp(sample.time_utc_ns, sample.time_mono_ns);
+            const std::int64_t now_ns = batch.clock().mono_now().time_since_epoch().count();
+            batch.stamp_given({sample.time_utc_ns, sample.time_mono_ns}, now_ns);
         } else if (moment != moment_ && options_.mode == ReplayMode::timed) {
             batch.stamp_now();
         }
@@ -178,9 +176,7 @@ class ReplayDriver final : public Driver {
         ++given_;
     }
 
-    [[nodiscard]] Moment moment_of_sample() const noexcept {
-        return {samples_.sample().time_mono_ns, samples_.recorders()};
-    }
+    [[nodiscard]] Moment moment_of_sample() const noexcept { return {samples_.sample().time_mono_ns, samples_.runs()}; }
 
     /// Returns false if the read was canceled.
     [[nodiscard]] bool wait_until(MonoTime when) const noexcept {
@@ -190,13 +186,13 @@ class ReplayDriver final : public Driver {
     const ReplayOptions options_;
     const std::string nothing_of_source_;
     const CancelSignal* cancel_ = nullptr;
-    RecordedSamples samples_;
+    LoggedSamples samples_;
     replay::ReplayClock clock_;
     MonoTime read_until_{};
     std::size_t given_ = 0;             // samples added by the current read
-    std::optional<MonoTime> retry_at_;  // set after the file could not be read
+    std::optional<MonoTime> retry_at_;  // set after the log could not be read
     bool has_sample_ = false;           // the next sample has been fetched
-    bool pass_has_samples_ = false;     // false: do not repeat a recording without samples
+    bool pass_has_samples_ = false;     // false: do not repeat a log without samples
     Moment moment_;                     // of the last sample
 };
 

@@ -9,8 +9,8 @@
 namespace telegate {
 
 enum class ReplayMode : std::uint8_t {
-    timed,    // with the intervals of the recording
-    stepped,  // one recorded moment per reading
+    timed,    // with the logged intervals
+    stepped,  // one logged moment per reading
 };
 enum class ReplayTime : std::uint8_t {
     now,       // samples carry the time at which they are played
@@ -21,18 +21,18 @@ struct ReplayOptions {
     static constexpr double speed_min = 0.001;
     static constexpr double speed_max = 1'000.0;
 
-    std::string file;
+    std::string path;    // the directory of the log
     double speed = 1.0;  // timed only; speed_min to speed_max
     ReplayMode mode = ReplayMode::timed;
     bool loop = false;
-    std::string source;  // a recorded device; "": all devices, with channels named DEVICE.CHANNEL
+    std::string source;  // a logged device; "": all devices, with channels named DEVICE.CHANNEL
     ReplayTime time = ReplayTime::now;
 };
 
-/// Creates a driver that plays a recording (docs/recording.md): the values, qualities and order of its samples, with
-/// new sequence numbers. The first read opens the file. At a damaged range one reading fails, and the next reading
-/// continues after it. At its end the recording stops or starts again; if it has no samples of the source, readings
-/// fail. See docs/drivers/replay.md.
+/// Creates a driver that plays a durable log (docs/log.md): the values, qualities and order of its samples, with new
+/// sequence numbers. The first read opens the log. At a damaged range one reading fails, and the next reading continues
+/// after it. At its end the log stops or starts again; if it has no samples of the source, readings fail. See
+/// docs/drivers/replay.md.
 ///
 /// Limits: samples_per_read_max samples per reading.
 /// Failure: throws std::invalid_argument for options out of range.

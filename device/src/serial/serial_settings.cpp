@@ -64,9 +64,12 @@ constexpr auto checksums = enum_names<FrameChecksum>({{"none", FrameChecksum::no
                                                       {"xor8", FrameChecksum::xor8},
                                                       {"crc16", FrameChecksum::crc16}});
 constexpr auto types = enum_names(named_frame_numbers);
-constexpr TextRule port_rule{.prefixes = {}, .allowed = "the path of a tty"};
-constexpr TextRule start_rule{
-    .prefixes = {}, .allowed = "pairs of hexadecimal digits, or empty", .bytes_max = 32, .may_be_empty = true};
+constexpr TextRule port_rule{.holds = Holds::path, .prefixes = {}, .allowed = "the path of a tty"};
+constexpr TextRule start_rule{.holds = Holds::plain,
+                              .prefixes = {},
+                              .allowed = "pairs of hexadecimal digits, or empty",
+                              .bytes_max = 32,
+                              .may_be_empty = true};
 
 // clang-format off
 constexpr std::array rows{

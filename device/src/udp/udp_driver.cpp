@@ -177,9 +177,11 @@ std::size_t UdpDriver::take_datagrams(SampleBatch& batch, int& error) {
 }
 
 void UdpDriver::take_lines(std::string_view bytes, const metrics::LineTarget& target) {
+    bytes = metrics::without_byte_order_mark(bytes);
     while (!bytes.empty()) {
-        const std::string_view line = metrics::take_line(bytes);
-        if (line.find_first_not_of(' ') == std::string_view::npos) {
+        const std::string_view line =
+            options_.format == DatagramFormat::influx ? metrics::take_influx_line(bytes) : metrics::take_line(bytes);
+        if (line.find_first_not_of(" \t") == std::string_view::npos) {
             continue;
         }
         if (!std::visit([&](auto& intake) { return intake.take(line, target); }, intake_)) {

@@ -31,7 +31,8 @@ using U = UdpSettings;
 
 constexpr auto formats = enum_names<DatagramFormat>(
     {{"statsd", DatagramFormat::statsd}, {"influx", DatagramFormat::influx}, {"json", DatagramFormat::json}});
-constexpr TextRule group_rule{.prefixes = {},
+constexpr TextRule group_rule{.holds = Holds::listener,
+                              .prefixes = {},
                               .allowed = "an address in 224.0.0.0/4 or ff00::/8, or empty",
                               .bytes_max = 64,
                               .may_be_empty = true};

@@ -5,7 +5,6 @@
 #include "line/history.hpp"
 #include "line/sample_consumer.hpp"
 #include "publish/format_feeds.hpp"
-#include "recording/recorders.hpp"
 #include "rest/event_streams.hpp"
 
 #include <memory>
@@ -21,7 +20,6 @@ struct Consumers {
     const ChannelTable& channels;  // for consumers that need no more than that
 
     History history;
-    Recorders recorders;
     std::unique_ptr<DurableLog> durable_log;  // null: none
     FormatFeeds format_feeds;
     EventStreams streams;
@@ -29,10 +27,7 @@ struct Consumers {
     /// Returns the consumers in the order in which they receive each batch. The history comes first, so a subscriber
     /// can read from it every sample that it has received.
     [[nodiscard]] std::vector<SampleConsumer*> all() {
-        std::vector<SampleConsumer*> consumers{&history, &recorders};
-        if (durable_log != nullptr) {
-            consumers.push_back(durable_log.get());
-        }
+        std::vector<SampleConsumer*> consumers = lasting();
         for (const auto& feed : format_feeds.feeds()) {
             consumers.push_back(feed.get());
         }
@@ -40,6 +35,14 @@ struct Consumers {
         return consumers;
     }
 
+    /// Returns the consumers that outlive the connections: they receive the losses of the end.
+    [[nodiscard]] std::vector<SampleConsumer*> lasting() {
+        std::vector<SampleConsumer*> consumers{&history};
+        if (durable_log != nullptr) {
+            consumers.push_back(durable_log.get());
+        }
+        return consumers;
+    }
     /// Writes what is pending and waits for it.
     void close() {
         for (SampleConsumer* const consumer : all()) {

@@ -5,6 +5,10 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <string>
+#include <system_error>
 
 namespace telegate {
 namespace {
@@ -30,6 +34,21 @@ std::size_t raise_descriptor_limit() noexcept {
 std::size_t own_descriptors(std::size_t devices, std::size_t io_threads) noexcept {
     return descriptors_of_gateway + devices * descriptors_of_device +
            (io_threads - 1) * payload_formats * descriptors_of_io_thread;
+}
+
+void check_free_descriptors(std::size_t limit) {
+    // A connection of each kind, one more that is accepted before another is closed in its favor, and open files.
+    constexpr std::size_t free_min = 8;
+    std::error_code error;
+    const std::filesystem::directory_iterator open("/proc/self/fd", error);
+    const auto taken =
+        error ? 0 : static_cast<std::size_t>(std::distance(begin(open), end(open))) - 1;  // without its own
+    if (taken + free_min > limit) {
+        throw std::system_error(std::make_error_code(std::errc::too_many_files_open),
+                                "the limit of " + std::to_string(limit) + " open files is too low: " +
+                                    std::to_string(taken) + " are open, and at least " + std::to_string(free_min) +
+                                    " more are needed; raise it with LimitNOFILE= or ulimit -n");
+    }
 }
 
 DescriptorShares share_descriptors(std::size_t limit, std::size_t own, std::size_t rest,

@@ -20,6 +20,10 @@ struct DescriptorShares {
 /// Returns the maximum number of descriptors of the process itself, its devices and the I/O threads of all formats.
 [[nodiscard]] std::size_t own_descriptors(std::size_t devices, std::size_t io_threads) noexcept;
 
+/// Checks, after everything has been opened, that descriptors are left for clients and files. Throws std::system_error,
+/// which states the limit, otherwise. Threads: any.
+void check_free_descriptors(std::size_t limit);
+
 /// Divides the descriptors that remain after the `own` ones. `rest` and `rest_streams` are the connections for REST if
 /// there are enough descriptors.
 [[nodiscard]] DescriptorShares share_descriptors(std::size_t limit, std::size_t own, std::size_t rest,

@@ -2,12 +2,15 @@
 
 #include "app/schedule_refusals.hpp"
 #include "base/call_on_reactor.hpp"
+#include "base/exit_code.hpp"
 #include "events/device_events.hpp"
 #include "log/log_line.hpp"
+#include "store/log_index.hpp"
 
 #include "core/start_thread.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <new>
 #include <utility>
 
@@ -19,6 +22,11 @@ constexpr std::chrono::milliseconds memory_pause{10};  // before retrying after 
 /// Returns the path of a file next to the state file; "" without a state file.
 std::string path_beside(const StateFile& state, const char* ending) {
     return state.is_kept() ? state.path() + ending : "";
+}
+
+/// Returns the highest epoch that the durable log has; 0: none.
+std::int64_t logged_epoch_ms(const Plan& plan) {
+    return plan.log.path.empty() ? 0 : store::newest_epoch_ms(store::real_file_system(), plan.log.path);
 }
 
 RestOptions with_descriptors(RestOptions options, const DescriptorShares& shares) {
@@ -33,7 +41,7 @@ Gateway::Gateway(const Settings& settings, Plan plan, Log& log, ReloadSource sou
     : log_(log),
       peer_log_(log),
       state_file_(settings.state_file, log),
-      epoch_ms_(state_file_.choose_epoch(clock_.utc_now_ns() / 1'000'000)),
+      epoch_ms_(state_file_.choose_epoch(clock_.utc_now_ns() / 1'000'000, logged_epoch_ms(plan))),
       tags_(std::move(plan.tags)),
       started_at_(clock_.mono_now()),
       events_(clock_, [this] { event_keeper_.wake(); }),
@@ -47,7 +55,7 @@ Gateway::Gateway(const Settings& settings, Plan plan, Log& log, ReloadSource sou
       descriptors_(share_descriptors(raise_descriptor_limit(), own_descriptors(plan.devices.size(), plan.io_threads),
                                      plan.rest.connections_max, plan.rest.streams_max)),
       ledger_(std::max(device_names_max, plan.devices.size()), channels_),
-      queue_(plan.queue_capacity, plan.queue_policy),
+      queue_(plan.queue_capacity == 0 ? queue_.capacity_auto_min : plan.queue_capacity, plan.queue_policy),
       log_level_(reactor_, log, settings.log_level),
       sample_text_(channels_, epoch_ms_, tags_),
       slow_gaps_({channels_, clock_, epoch_ms_,
@@ -60,7 +68,6 @@ Gateway::Gateway(const Settings& settings, Plan plan, Log& log, ReloadSource sou
                  .history = History(static_cast<std::size_t>(settings.history_bytes),
                                     std::chrono::milliseconds(settings.history_age_ms), nullptr,
                                     static_cast<std::size_t>(settings.history_per_channel)),
-                 .recorders = Recorders(log_parts()),
                  .durable_log = make_durable_log(std::move(plan.log)),
                  .format_feeds = FormatFeeds({channels_, epoch_ms_, tags_,
                                               [this] {
@@ -83,7 +90,7 @@ Gateway::Gateway(const Settings& settings, Plan plan, Log& log, ReloadSource sou
       sampling_threads_(sampler_, clock_, std::move(plan.sampling_schedule)),
       unclaimed_sections_(unclaimed_parts()),
       settings_applier_({sampler_, sampling_threads_, queue_, reactor_, publishers_, services_.endpoints(), heartbeats_,
-                         log_level_, consumers_.recorders, consumers_.durable_log.get(), uplinks_, events_, alarms_,
+                         log_level_, consumers_.durable_log.get(), uplinks_, events_, alarms_,
                          [this] {
                              feed_consumers();
                          }}),
@@ -99,9 +106,19 @@ Gateway::Gateway(const Settings& settings, Plan plan, Log& log, ReloadSource sou
     });
     alarms_.retain(settings);
     sampler_.observe_alarms_with([this](const AlarmNews& news) { alarms_.note(news); });
+    if (plan.queue_capacity == 0) {
+        queue_.follow_needs();
+    }
     add_devices(std::move(plan.devices));
+    sampler_.on_small_queue([this] {  // after the start, which checks the settings
+        const QueueNeed need = sampler_.queue_need();
+        log_.warn_limited("queue_size",
+                          LogLine("queue is too small for one reading of each device; samples may be lost")
+                              .add("capacity", queue_.capacity())
+                              .add("samples", need.reading)
+                              .add("needed", queue_.capacity_for(need.items)));
+    });
     observe_devices();  // only now, so that the devices from the start are not reported as added
-    consumers_.recorders.change(plan.recorders);
     feed_consumers();
     heartbeats_.set_interval(std::chrono::milliseconds(settings.heartbeat_ms));
     unclaimed_sections_.watch(settings.channels);
@@ -109,6 +126,11 @@ Gateway::Gateway(const Settings& settings, Plan plan, Log& log, ReloadSource sou
 
 Gateway::~Gateway() {
     finish();
+    if (uplinks_.has_abandoned()) {
+        // The threads use parts of this object, the log and static objects, so nothing may be destroyed.
+        log_.error("a thread did not stop: exiting without it");
+        std::_Exit(exit_code::internal);
+    }
 }
 
 Publishers::Hooks Gateway::publisher_hooks() {
@@ -122,14 +144,7 @@ std::unique_ptr<DurableLog> Gateway::make_durable_log(DurableLogOptions options)
     if (options.path.empty()) {
         return nullptr;
     }
-    DurableLog::Parts parts = log_parts();
-    parts.note_synced = [this](store::Position position) {
-        uplinks_.log_synced(position);
-    };
-    parts.keep_from = [this] {
-        return uplinks_.keep_from();
-    };
-    auto log = std::make_unique<DurableLog>(std::move(parts), std::move(options));
+    auto log = std::make_unique<DurableLog>(log_parts(), std::move(options));
     if (const auto last = log->status().previous_run) {
         state_file_.learn(last->epoch_ms, log->take_last_seqs());
     }
@@ -147,9 +162,14 @@ DurableLog::Parts Gateway::log_parts() {
             .epoch_ms = epoch_ms_,
             .known = std::move(known),
             .wake_pump = [this] { waker_.wake(); },
-            .published =
-                [this](ChannelId channel) {
-                    return ledger_.progress(channel).reached();
+            .note_synced = [this](store::Position position) { uplinks_.log_synced(position); },
+            .keep_from = [this] { return uplinks_.keep_from(); },
+            .captured = [this](ChannelId channel) { return ledger_.last_captured(channel); },
+            .note_space =
+                [this](bool is_lacking, LogFields fields) {
+                    events_.add({.time_utc_ns = clock_.utc_now_ns(),
+                                 .kind = is_lacking ? EventKind::log_space_lacking : EventKind::log_space_regained,
+                                 .fields = std::move(fields)});
                 }};
 }
 
@@ -184,6 +204,9 @@ void Gateway::note(PayloadFormat format, const MonitorEvent& event) {
         pump_.catch_up();
     }
     endpoint_trouble_.note(event);
+    if (event.peer_id != 0) {  // not from the constructor of the publishers
+        endpoint_trouble_.set_crowd(format, publishers_.crowd(format));
+    }
     peer_log_.note(event);
 }
 
@@ -213,26 +236,30 @@ ReloadSource Gateway::with_credentials(ReloadSource source) {
     return source;
 }
 
+/// Thread: the reactor's.
+CredentialsRead Gateway::renew_now(const std::vector<NamedCurve>& publish, const std::vector<NamedCurve>& services) {
+    CredentialsRead result = CredentialsRead::none;
+    const auto note = [&](const NamedCurve& each, std::optional<std::size_t> closed, const char* kind) {
+        result = std::max(result, each.curve != nullptr ? CredentialsRead::same : CredentialsRead::none);
+        if (closed) {
+            result = CredentialsRead::changed;
+            log_.info_each(LogLine("curve keys changed").add(kind, each.name).add("subscribers_closed", *closed));
+        }
+    };
+    for (const NamedCurve& each : publish) {
+        note(each, publishers_.renew(each), "publish");
+    }
+    for (const NamedCurve& each : services) {
+        note(each, services_.endpoints().renew(each), "services");
+    }
+    return result;
+}
+
 CredentialsRead Gateway::renew(const std::vector<NamedCurve>& publish, const std::vector<NamedCurve>& services) {
-    const auto read = ask_io<CredentialsRead>([&] {
-        CredentialsRead result = CredentialsRead::none;
-        const auto note = [&](const NamedCurve& each, std::optional<std::size_t> closed, const char* kind) {
-            result = std::max(result, each.curve != nullptr ? CredentialsRead::same : CredentialsRead::none);
-            if (closed) {
-                result = CredentialsRead::changed;
-                log_.info_each(LogLine("curve keys changed").add(kind, each.name).add("subscribers_closed", *closed));
-            }
-        };
-        for (const NamedCurve& each : publish) {
-            note(each, publishers_.renew(each), "publish");
-        }
-        for (const NamedCurve& each : services) {
-            note(each, services_.endpoints().renew(each), "services");
-        }
-        return result;
-    });
+    const auto read = ask_io<CredentialsRead>([&] { return renew_now(publish, services); });
     if (!read) {
-        throw LateAnswer("the I/O thread did not respond in time; CURVE keys are unchanged");
+        reactor_.post([this, publish, services] { (void)renew_now(publish, services); });
+        throw LateAnswer("the I/O thread did not respond in time: CURVE keys will be updated when it does");
     }
     return *read;
 }
@@ -263,6 +290,7 @@ void Gateway::start() {
     }
     uplinks_.start();
     rest_.start();
+    check_free_descriptors(raise_descriptor_limit());
     state_ = GatewayState::running;
     log_start();
 }
@@ -334,6 +362,7 @@ void Gateway::finish() {
     io_thread_.join();
     services_.join();
     state_timer_.stop();
+    pump_.feed(consumers_.lasting());
     pump_.discard_all(DropReason::shutdown);
     if (log_history_ != nullptr) {
         log_history_->close();
@@ -345,27 +374,6 @@ void Gateway::finish() {
     alarm_file_.save(true);
     end_epoch();
     log_final_ledger();
-}
-
-template <class Answer>
-std::optional<Answer> Gateway::ask_io(const std::function<Answer()>& question) {
-    std::optional<Answer> answer;
-    if (!call_on_reactor(
-            reactor_, [&] { answer = question(); }, answer_time_max)) {
-        return std::nullopt;
-    }
-    return answer;
-}
-
-std::optional<StatusSnapshot> Gateway::snapshot() {
-    auto snapshot = ask_io<StatusSnapshot>([this] {
-        pump_.catch_up();
-        return take_snapshot();
-    });
-    if (snapshot) {  // not on the I/O thread, because it reads files
-        snapshot->config.differs_from_file = live_settings_.differs_from_file();
-    }
-    return snapshot;
 }
 
 std::optional<bool> Gateway::close_subscriber(PayloadFormat format, std::uint64_t id) {

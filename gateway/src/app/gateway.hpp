@@ -2,6 +2,7 @@
 
 #include "app/consumers.hpp"
 #include "app/descriptor_limit.hpp"
+#include "base/call_on_reactor.hpp"
 #include "base/timer_thread.hpp"
 #include "core/bounded_queue.hpp"
 #include "core/channel_table.hpp"
@@ -37,6 +38,7 @@
 #include "state/state_file.hpp"
 #include "status/health_checks.hpp"
 #include "status/status.hpp"
+#include "status/status_parts.hpp"
 #include "status/unclaimed_sections.hpp"
 #include "uplinks/uplinks.hpp"
 
@@ -46,7 +48,9 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace telegate {
@@ -129,11 +133,24 @@ class Gateway {
     void add_devices(std::vector<PlannedDevice> devices);
     [[nodiscard]] RestHandlers rest_handlers();
     [[nodiscard]] ReloadSource with_credentials(ReloadSource source);
+    CredentialsRead renew_now(const std::vector<NamedCurve>& publish, const std::vector<NamedCurve>& services);
     CredentialsRead renew(const std::vector<NamedCurve>& publish, const std::vector<NamedCurve>& services);
     /// Runs `question` on the I/O thread and returns its result. nullopt: the I/O thread did not respond in time.
     template <class Answer>
-    [[nodiscard]] std::optional<Answer> ask_io(const std::function<Answer()>& question);
+    [[nodiscard]] std::optional<Answer> ask_io(const std::function<Answer()>& question) {
+        std::optional<Answer> answer;
+        return call_on_reactor(
+                   reactor_, [&] { answer = question(); }, answer_time_max)
+                   ? std::move(answer)
+                   : std::nullopt;
+    }
+    void catch_up();
+    [[nodiscard]] std::vector<ShownDevice> shown_devices();
+    [[nodiscard]] std::optional<ShownDevice> shown_device(std::string_view name);
+    [[nodiscard]] std::optional<std::vector<SubscriberStatus>> subscribers();
+    [[nodiscard]] std::optional<DurableLogStatus> log_status() const;
     [[nodiscard]] StatusSnapshot take_snapshot() const;
+    [[nodiscard]] std::vector<SubscriberStatus> take_subscribers() const;
     void take_counts(StatusSnapshot& snapshot) const;
     void take_channels(StatusSnapshot& snapshot) const;
     [[nodiscard]] UnclaimedSections::Parts unclaimed_parts();
@@ -166,7 +183,7 @@ class Gateway {
     ChannelTable channels_;
     Ledger ledger_;
     BoundedQueue<TelemetrySample> queue_;
-    Waker waker_;
+    QueueWaker waker_;
     Waker stopped_;
     Reactor reactor_;
     LogLevel log_level_;

@@ -37,7 +37,6 @@ Health Gateway::health() {
     health.checks.push_back(check_pump(io_thread_.joinable() ? pump_watch_.ask(response_time_max) : PumpReport{}));
     health.checks.push_back(check_queue(sampler_, clock_.mono_now()));
     health.checks.push_back(endpoint_trouble_.check());
-    health.checks.push_back(check_recordings(consumers_.recorders.status()));
     if (consumers_.durable_log != nullptr) {
         health.checks.push_back(check_log(consumers_.durable_log->status()));
     }
@@ -48,6 +47,8 @@ Health Gateway::health() {
     health.checks.push_back(check_stopped(sampler_));
     health.checks.push_back(check_channels(channel_watch_.bad()));
     health.checks.push_back(check_channel_settings(unclaimed_sections_.unclaimed()));
+    health.checks.push_back(check_channel_table(channels_));
+    health.checks.push_back(check_rest(rest_.crowd()));
     return health;
 }
 

@@ -13,6 +13,27 @@ RestHandlers Gateway::rest_handlers() {
     handlers.snapshot = [this] {
         return snapshot();
     };
+    handlers.shown_devices = [this] {
+        return shown_devices();
+    };
+    handlers.shown_device = [this](std::string_view name) {
+        return shown_device(name);
+    };
+    handlers.copy_last = [this](ChannelId channel, TelemetrySample& out) {
+        return pump_.copy_last(channel, out);
+    };
+    handlers.catch_up = [this] {
+        catch_up();
+    };
+    handlers.subscribers = [this] {
+        return subscribers();
+    };
+    handlers.log = [this] {
+        return log_status();
+    };
+    handlers.uptime = [this] {
+        return clock_.mono_now() - started_at_;
+    };
     handlers.devices = [this] {
         std::vector<std::string> names;
         for (const DeviceId id : sampler_.devices()) {
@@ -40,7 +61,7 @@ RestHandlers Gateway::rest_handlers() {
         log_.info_each(line);
     };
     handlers.log_refused = [this](std::string_view who, const LogLine& line) {
-        log_.info_limited("rest change refused " + std::string(who), line);
+        log_.info_limited("rest refused " + std::string(who), line);
     };
     handlers.sample_text = &sample_text_;
     handlers.history = &consumers_.history;

@@ -1,13 +1,17 @@
 #include "app/gateway.hpp"
 
+#include "base/call_on_reactor.hpp"
 #include "log/log_line.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-// The status of the gateway: one snapshot of all parts, taken on the I/O thread.
+// The status of the gateway: a snapshot of all parts, and the parts on their own. The I/O thread provides only what it
+// owns, because it publishes nothing meanwhile.
 
 namespace telegate {
 
@@ -45,17 +49,80 @@ StatusSnapshot Gateway::take_snapshot() const {
     snapshot.config = live_settings_.status();
     snapshot.previous_runs = state_file_.previous_runs();
     take_counts(snapshot);
-    snapshot.recorders = consumers_.recorders.status();
-    if (consumers_.durable_log != nullptr) {
-        snapshot.log = consumers_.durable_log->status();
-        snapshot.log->reads = log_history_->counts();
-    }
-    snapshot.uplinks = uplinks_.status();
     take_transport(snapshot);
     snapshot.rest_endpoint = rest_url();
     snapshot.services = services_.status();
-    take_channels(snapshot);
+    snapshot.sections_unclaimed = unclaimed_sections_.unclaimed();
     return snapshot;
+}
+
+std::optional<StatusSnapshot> Gateway::snapshot() {
+    auto snapshot = ask_io<StatusSnapshot>([this] {
+        pump_.catch_up();
+        return take_snapshot();
+    });
+    if (snapshot) {
+        take_channels(*snapshot);
+        // Their threads, some of which have a lower priority, hold the mutexes that these functions need.
+        snapshot->log = log_status();
+        snapshot->uplinks = uplinks_.status();
+        snapshot->uplinks_abandoned = uplinks_.abandoned_count();
+        snapshot->channels_agree = ledger_.channels_agree(sampler_.names());
+        snapshot->config.differs_from_file = live_settings_.differs_from_file();
+    }
+    return snapshot;
+}
+
+/// Has the I/O thread publish what the low-power mode left in the queue; does not wait for long if the thread is busy.
+void Gateway::catch_up() {
+    if (waker_.is_low_power()) {
+        (void)call_on_reactor(
+            reactor_, [this] { pump_.catch_up(); }, response_time_max);
+    }
+}
+
+std::vector<ShownDevice> Gateway::shown_devices() {
+    catch_up();
+    const std::vector<DeviceId> devices = sampler_.devices();
+    const std::vector<LedgerCounts> ledger = ledger_.cut(sampler_.names());
+    const BadChannels bad = channel_watch_.bad();
+    std::vector<ShownDevice> shown;
+    shown.reserve(devices.size());
+    for (const DeviceId id : devices) {
+        shown.push_back({sampler_.status(id), bad.of(id), ledger[to_index(id)]});
+    }
+    return shown;
+}
+
+std::optional<ShownDevice> Gateway::shown_device(std::string_view name) {
+    catch_up();
+    const std::optional<DeviceId> id = sampler_.find(name);
+    if (!id) {
+        return std::nullopt;
+    }
+    return ShownDevice{sampler_.status(*id), channel_watch_.bad().of(*id),
+                       ledger_.cut(sampler_.names())[to_index(*id)]};
+}
+
+std::optional<std::vector<SubscriberStatus>> Gateway::subscribers() {
+    return ask_io<std::vector<SubscriberStatus>>([this] { return take_subscribers(); });
+}
+
+std::optional<DurableLogStatus> Gateway::log_status() const {
+    if (consumers_.durable_log == nullptr) {
+        return std::nullopt;
+    }
+    DurableLogStatus status = consumers_.durable_log->status();
+    status.reads = log_history_->counts();
+    return status;
+}
+
+std::vector<SubscriberStatus> Gateway::take_subscribers() const {
+    std::vector<SubscriberStatus> subscribers = publishers_.subscribers();
+    for (SubscriberStatus& subscriber : subscribers) {
+        slow_gaps_.show(subscriber);
+    }
+    return subscribers;
 }
 
 void Gateway::take_transport(StatusSnapshot& snapshot) const {
@@ -70,10 +137,7 @@ void Gateway::take_transport(StatusSnapshot& snapshot) const {
             endpoint.clients = bound.curve->clients->size();
         }
     }
-    snapshot.subscribers = publishers_.subscribers();
-    for (SubscriberStatus& subscriber : snapshot.subscribers) {
-        slow_gaps_.show(subscriber);
-    }
+    snapshot.subscribers = take_subscribers();
     snapshot.subscribers_revoked = publishers_.revoked();
     snapshot.gap_overflows = slow_gaps_.closed();
     snapshot.publisher = publishers_.totals();
@@ -81,22 +145,21 @@ void Gateway::take_transport(StatusSnapshot& snapshot) const {
 }
 
 void Gateway::take_channels(StatusSnapshot& snapshot) const {
-    TelemetrySample none{};
-    none.quality = Quality::bad;
     for (std::size_t i = 0; i < channels_.size(); ++i) {
         const auto id = static_cast<ChannelId>(i);
         if (!channels_.is_current(id)) {
             continue;
         }
-        const TelemetrySample* last = pump_.last(id);
+        TelemetrySample last{};
+        last.quality = Quality::bad;
+        const bool has_sample = pump_.copy_last(id, last);
         const ChannelLedgerCounts counts = ledger_.counts_of(id);
-        if (last != nullptr || counts.dropped_total() > 0) {
+        if (has_sample || counts.dropped_total() > 0) {
             const ChannelInfo& info = channels_.at(id);
-            snapshot.channels.push_back({info.topic, info.unit, last != nullptr ? *last : none, counts.drops});
+            snapshot.channels.push_back({info.topic, info.unit, last, counts.drops});
         }
     }
     snapshot.channels_refused = channels_.refused();
-    snapshot.sections_unclaimed = unclaimed_sections_.unclaimed();
 }
 
 void Gateway::take_counts(StatusSnapshot& snapshot) const {
@@ -124,7 +187,6 @@ void Gateway::take_counts(StatusSnapshot& snapshot) const {
         snapshot.ledger_removed -= snapshot.ledger.back();
     }
     snapshot.queue_agrees = queued >= before && queued <= snapshot.queue_depth + in_hand_max;
-    snapshot.channels_agree = ledger_.channels_agree(all.size());
     for (const SampleConsumer* const consumer : pump_.consumers()) {
         snapshot.consumers.push_back({std::string(consumer->name()), consumer->ledger()});
     }

@@ -1,6 +1,7 @@
 #include "app/settings_answer.hpp"
 
 #include "base/json_object.hpp"
+#include "config/hidden_secrets.hpp"
 #include "config/settings_text.hpp"
 #include "plan/checks.hpp"
 #include "plan/plan.hpp"
@@ -53,7 +54,9 @@ std::vector<SettingChange> changes_from(const std::string& path, const Settings&
             {{.place = {"--against " + path, 0, SettingSource::command_line}, .key = "", .what = "cannot be read"}});
     }
     try {
-        return diff(settings_from_json(text), wanted);
+        Settings in_force = settings_from_json(text);
+        restore_hidden(in_force, wanted);
+        return diff(in_force, wanted);
     } catch (const SettingsError& error) {
         std::vector<SettingsProblem> problems = error.problems();
         for (SettingsProblem& problem : problems) {

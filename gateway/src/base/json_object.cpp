@@ -8,7 +8,7 @@
 namespace telegate {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 bool is_plain(std::string_view text) noexcept {
     return std::all_of(text.begin(), text.end(),
@@ -24,7 +24,7 @@ void append_member(std::string& members, std::string_view name, std::string_view
 }  // namespace
 
 void append_real(std::string& out, double value) {
-    out += Json(value).dump();
+    out += OrderedJson(value).dump();
 }
 
 void append_quoted(std::string& out, std::string_view text) {
@@ -53,11 +53,11 @@ std::string schema_array(std::string_view items) {
 }
 
 std::string schema_choice(const std::vector<std::string_view>& values) {
-    return Json{{"enum", values}}.dump();
+    return OrderedJson{{"enum", values}}.dump();
 }
 
 std::string schema_or_null(std::string_view schema) {
-    Json json = Json::parse(schema);
+    OrderedJson json = OrderedJson::parse(schema);
     if (json.contains("enum")) {
         json["enum"].push_back(nullptr);
     } else if (json.contains("type")) {

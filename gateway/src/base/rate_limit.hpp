@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
+#include <map>
+#include <string>
 
 namespace telegate {
 
@@ -37,6 +40,30 @@ class RateLimit {
     Rate rate_;
     double permits_;
     MonoTime filled_at_{};
+};
+
+/// A token bucket for each key, such as a client.
+///
+/// Threads: one at a time. Limits: keys_max buckets; the one that was used longest ago is forgotten first. Failure:
+/// take() may throw std::bad_alloc.
+class RateLimits {
+  public:
+    RateLimits(Rate rate, std::size_t keys_max) : rate_(rate), keys_max_(keys_max) {}
+
+    /// Takes a permit of a key. Returns false if there is none.
+    [[nodiscard]] bool take(const std::string& key, MonoTime now) {
+        if (limits_.size() >= keys_max_ && !limits_.contains(key)) {
+            limits_.erase(std::min_element(limits_.begin(), limits_.end(), [](const auto& one, const auto& other) {
+                return one.second.used_at() < other.second.used_at();
+            }));
+        }
+        return limits_.try_emplace(key, rate_).first->second.take(now);
+    }
+
+  private:
+    const Rate rate_;
+    const std::size_t keys_max_;
+    std::map<std::string, RateLimit> limits_;
 };
 
 }  // namespace telegate

@@ -56,8 +56,12 @@ std::string read_whole_file(const std::string& path, std::size_t bytes_max) {
     if (file.get() < 0 || ::fstat(file.get(), &facts) != 0) {
         fail_to("open " + path);
     }
-    errno = S_ISREG(facts.st_mode) ? EFBIG : EINVAL;
-    if (!S_ISREG(facts.st_mode) || static_cast<std::uint64_t>(facts.st_size) > bytes_max) {
+    if (!S_ISREG(facts.st_mode)) {
+        errno = EINVAL;
+        fail_to("read " + path + ": not a regular file");
+    }
+    if (static_cast<std::uint64_t>(facts.st_size) > bytes_max) {
+        errno = EFBIG;
         fail_to("read " + path);
     }
     std::string text(static_cast<std::size_t>(facts.st_size), '\0');

@@ -73,7 +73,10 @@ void ChannelRead::end_log() {
     }
     seam_ = sources_.history.oldest();
     const bool is_written = durable.written() >= *seam_ || durable.write_now(*seam_ - 1, LogHistory::write_time_max);
-    hole_reason_ = is_written ? store::GapReason::queue_overflow : store::GapReason::log_slow;
+    const bool is_logged = durable.options().has_topic(wanted_.selection.topic);
+    hole_reason_ = !is_logged   ? store::GapReason::unknown
+                   : is_written ? store::GapReason::queue_overflow
+                                : store::GapReason::log_slow;
     reader_->select(wanted_.selection);  // for the end, which has moved
 }
 

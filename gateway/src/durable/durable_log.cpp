@@ -1,7 +1,5 @@
 #include "durable/durable_log.hpp"
 
-#include "config/load.hpp"
-#include "device/recording/recording_format.hpp"
 #include "encode/time_text.hpp"
 #include "log/log_line.hpp"
 
@@ -10,23 +8,16 @@
 #include <sodium.h>
 
 #include <algorithm>
-#include <array>
 #include <exception>
-#include <filesystem>
-#include <fstream>
+#include <future>
 #include <stdexcept>
+#include <string_view>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 namespace telegate {
 namespace {
-
-std::uint64_t segment_bytes_for(const store::LogLimits& limits) {
-    using store::SampleLog;
-    const std::uint64_t share =
-        limits.bytes_max == 0 ? SampleLog::segment_bytes : limits.bytes_max / SampleLog::segments_min;
-    return std::clamp(share, SampleLog::segment_bytes_min, SampleLog::segment_bytes);
-}
 
 store::LogId random_id() {
     store::LogId id{};
@@ -34,29 +25,29 @@ store::LogId random_id() {
     return id;
 }
 
-std::string thread_name(LogKind kind, const std::string& device) {
-    return kind == LogKind::log ? "tg-log" : "tg-record-" + (device.empty() ? "all" : device);
-}
-
 constexpr std::chrono::milliseconds sync_interval_min{1};
+/// A sync that is faster needs no mark.
+constexpr std::chrono::milliseconds sync_fast_max{10};
 
 }  // namespace
+
+bool DurableLogOptions::has_device(std::string_view device) const noexcept {
+    return devices.empty() || std::any_of(devices.begin(), devices.end(), [&](std::string_view each) {
+               return each.ends_with('*') ? device.starts_with(each.substr(0, each.size() - 1)) : device == each;
+           });
+}
 
 DurableLog::DurableLog(Parts parts, DurableLogOptions options)
     : parts_(std::move(parts)),
       path_(options.path),
-      device_(options.device),
-      kind_(options.kind),
-      wanted_(device_.empty() ? 0 : ChannelTable::channels_max),
+      buffer_(parts_.wake_pump),
+      wanted_(options.devices.empty() ? 0 : ChannelTable::channels_max),
       options_(std::move(options)) {
     status_.path = path_;
-    status_.device = device_;
     try {
-        if (kind_ == LogKind::log) {
-            log_ = open();
-            last_seqs_ = log_->take_last_seqs();
-            note_state();
-        }
+        log_ = open();
+        last_seqs_ = log_->take_last_seqs();
+        note_state();
     } catch (const std::system_error& error) {
         if (error.code() == std::errc::resource_unavailable_try_again) {
             throw SettingsError({{{},
@@ -69,42 +60,27 @@ DurableLog::DurableLog(Parts parts, DurableLogOptions options)
         }
         note_failure(error.what());
     }
-    thread_ = start_thread(thread_name(kind_, device_), [this] { run(); });
+    thread_ = start_thread("tg-log", [this] { run(); });
 }
 
 DurableLog::~DurableLog() {
     close();
 }
 
-/// Recordings of format version 1 are files. Renames one that has the name of the directory.
-void DurableLog::set_aside_version_1() const {
-    if (!std::filesystem::is_regular_file(path_)) {
-        return;
-    }
-    std::ifstream file(path_, std::ios::binary);
-    std::array<char, recording::file_header_bytes> head{};
-    file.read(head.data(), head.size());
-    if (file && recording::file_header_fault(std::as_bytes(std::span(head))).empty()) {
-        const std::string renamed = path_ + ".v1";
-        if (parts_.files.exists(renamed)) {
-            throw std::runtime_error(path_ + " is a recording of format version 1, to be renamed to " + renamed +
-                                     ": must not exist yet");
-        }
-        parts_.files.rename(path_, renamed);
-        parts_.log.warn(LogLine("recording of format version 1 renamed; starting a new one").add("file", renamed));
-    }
-}
-
 std::unique_ptr<store::SampleLog> DurableLog::open() {
-    if (kind_ == LogKind::recording) {
-        set_aside_version_1();
+    const DurableLogOptions now = options();
+    store::SampleLog::Parts parts{parts_.files, parts_.channels, parts_.clock};
+    if (has_marks()) {
+        parts.sync = [this](const std::function<void()>& sync) {
+            sync_and_mark(sync);
+        };
     }
-    const store::LogLimits limits = options().limits;
     auto log = std::make_unique<store::SampleLog>(
-        store::SampleLog::Parts{parts_.files, parts_.channels, parts_.clock},
-        store::SampleLog::Options{path_, parts_.epoch_ms, random_id(), limits, segment_bytes_for(limits),
-                                  kind_ == LogKind::recording},
-        parts_.known);
+        parts, store::SampleLog::Options{path_, parts_.epoch_ms, random_id(), now.limits}, [&](std::int64_t epoch_ms) {
+            store::LastSeqs seqs = parts_.known ? parts_.known(epoch_ms) : store::LastSeqs();
+            std::erase_if(seqs, [&](const auto& each) { return !now.has_topic(each.first); });
+            return seqs;
+        });
     report_recovery(log->recovery());
     return log;
 }
@@ -127,11 +103,21 @@ void DurableLog::report_recovery(const store::RecoveryReport& report) {
         parts_.log.warn(
             LogLine("segment ended within a record; truncated").add("log", path_).add("bytes", report.truncated_bytes));
     }
+    for (const std::string& name : report.repaired) {
+        parts_.log.error(LogLine("header of a segment was damaged and was rebuilt").add("file", path_ + '/' + name));
+    }
     for (const std::string& name : report.renamed) {
         parts_.log.error(LogLine("segment is damaged and was renamed").add("file", path_ + '/' + name + ".damaged"));
     }
+    for (const std::string& why : report.left) {
+        parts_.log.error(LogLine("segment cannot be used").add("log", path_).quote("reason", why));
+    }
     if (!report.damaged.empty()) {
         parts_.log.error(LogLine("last segment is damaged").add("log", path_).add("ranges", report.damaged.size()));
+    }
+    if (report.unnamed > 0) {
+        parts_.log.error(
+            LogLine("names of channels in last segment are damaged").add("log", path_).add("channels", report.unnamed));
     }
     if (!report.not_sealed.empty()) {
         parts_.log.warn(LogLine("cannot repair last segment").add("log", path_).quote("reason", report.not_sealed));
@@ -142,6 +128,36 @@ void DurableLog::change(const DurableLogOptions& options) {
     const std::lock_guard lock(mutex_);
     options_.limits = options.limits;
     options_.sync_interval = options.sync_interval;
+}
+
+std::vector<SettingsProblem> DurableLog::removals(const store::LogLimits& wanted) const {
+    constexpr std::int64_t ns_per_ms = 1'000'000;
+    const std::lock_guard lock(mutex_);
+    const store::LogLimits& now = options_.limits;
+    std::vector<SettingsProblem> problems;
+    const auto add = [&](const char* pointer, std::uint64_t value, const std::string& why) {
+        problems.push_back({{},
+                            pointer,
+                            '"' + std::to_string(value) + "\" would remove data from the log: " + why +
+                                "; change it in the settings file, or confirm it with remove_data=1"});
+    };
+    const bool drops_oldest = wanted.when_full == store::WhenFull::drop_oldest;
+    const bool is_policy_new = now.when_full != wanted.when_full;
+    if (drops_oldest && wanted.bytes_max > 0 && status_.log.bytes > wanted.bytes_max &&
+        (is_policy_new || now.bytes_max == 0 || wanted.bytes_max < now.bytes_max)) {
+        add("/log/bytes_max", wanted.bytes_max, "it has " + std::to_string(status_.log.bytes) + " bytes");
+    }
+    if (drops_oldest && free_bytes_ && *free_bytes_ < wanted.free_bytes_min && status_.log.segments > 1 &&
+        (is_policy_new || wanted.free_bytes_min > now.free_bytes_min)) {
+        add("/log/free_bytes_min", wanted.free_bytes_min,
+            "the file system has " + std::to_string(*free_bytes_) + " free bytes");
+    }
+    if (wanted.age_max_ns > 0 && (now.age_max_ns == 0 || wanted.age_max_ns < now.age_max_ns) && oldest_utc_ns_ > 0 &&
+        oldest_utc_ns_ < parts_.clock.utc_now_ns() - wanted.age_max_ns) {
+        add("/log/age_max", static_cast<std::uint64_t>(wanted.age_max_ns / ns_per_ms),
+            "it begins at " + to_iso8601(oldest_utc_ns_));
+    }
+    return problems;
 }
 
 DurableLogOptions DurableLog::options() const {
@@ -167,24 +183,37 @@ void DurableLog::take(std::span<const TelemetrySample> samples) noexcept {
             return wants(sample.channel) != is_wanted;
         });
         const auto count = static_cast<std::size_t>(end - samples.begin());
-        if (is_wanted) {
-            buffer_.put(samples.first(count));
-        }
+        is_wanted ? buffer_.put(samples.first(count)) : buffer_.skip(count);
         samples = samples.subspan(count);
     }
 }
 
+/// The pump may have woken up for samples that it must leave in the queue, because a subscriber or this log blocks it.
+/// Marks then name them.
+void DurableLog::flush() {
+    if (std::exchange(flushed_, ledger_.taken) == ledger_.taken && has_marks()) {
+        buffer_.request_call();
+    }
+    buffer_.flush();
+}
+
+/// Threads: any.
 bool DurableLog::wants(ChannelId channel) noexcept {
-    Wanted& wanted = wanted_[to_index(channel)];
+    if (wanted_.empty()) {
+        return true;
+    }
+    std::atomic<Wanted>& known = wanted_[to_index(channel)];
+    Wanted wanted = known.load(std::memory_order_relaxed);
     if (wanted == Wanted::unknown) {
-        wanted = parts_.channels.at(channel).device == device_ ? Wanted::yes : Wanted::no;
+        wanted = options_.has_device(parts_.channels.at(channel).device) ? Wanted::yes : Wanted::no;
+        known.store(wanted, std::memory_order_relaxed);
     }
     return wanted == Wanted::yes;
 }
 
 void DurableLog::gap(const SampleGap& gap) noexcept {
     ledger_.missing += gap.samples();
-    if (wanted_.empty() || wants(gap.channel)) {
+    if (wants(gap.channel)) {
         buffer_.put_gap(
             {gap.channel, gap.first_seq, gap.last_seq,
              gap.reason == DropReason::shutdown ? store::GapReason::shutdown : store::GapReason::queue_overflow});
@@ -221,7 +250,7 @@ void DurableLog::run() {
     }
     if (log_ != nullptr) {
         sync_until_closed();
-        while (buffer_.take(load_, idle_max(), on_pending, delay_max())) {
+        while (buffer_.wait_for_load(idle_max(), on_pending, delay_max())) {
             append_load();
             sync_until_closed();
         }
@@ -232,13 +261,13 @@ void DurableLog::run() {
         is_over_ = true;
     }
     const DurableLogStatus last = status();
-    const LogLine line =
-        LogLine("log closed").add("log", path_).add("samples", last.log.samples).add("lost", last.lost);
-    last.lost > 0 ? parts_.log.warn(line) : parts_.log.info(line);
+    const std::uint64_t lost = last.lost + last.log.dropped_full;
+    const LogLine line = LogLine("log closed").add("log", path_).add("samples", last.log.samples).add("lost", lost);
+    lost > 0 ? parts_.log.warn(line) : parts_.log.info(line);
 }
 
-/// How long the thread may sleep if there are no samples; nullopt: until there are some.
-std::optional<std::chrono::milliseconds> DurableLog::idle_max() const {
+/// How long the thread may sleep if there are no samples.
+std::chrono::milliseconds DurableLog::idle_max() const {
     if (retry_.count() > 0) {
         return retry_;
     }
@@ -246,7 +275,7 @@ std::optional<std::chrono::milliseconds> DurableLog::idle_max() const {
     if (now.is_full) {
         return retry_min;
     }
-    return now.synced < now.next ? std::optional(until_sync()) : std::nullopt;
+    return now.synced < now.next ? std::min(until_sync(), idle_time_max) : idle_time_max;
 }
 
 /// How long pending samples may wait for more of them: written samples must not wait longer for a sync because of that.
@@ -275,41 +304,43 @@ void DurableLog::open_until_closed() {
     }
 }
 
-/// A recording learns from the log where a killed run ended.
 bool DurableLog::has_marks() const noexcept {
-    return kind_ == LogKind::log && parts_.published;
+    return static_cast<bool>(parts_.captured);
 }
 
-/// Records how far the pending channels were published.
-void DurableLog::mark() noexcept {
+/// Records how far the channels were captured whose samples are not in a file.
+void DurableLog::mark(bool is_last) noexcept {
+    marked_at_ = std::chrono::steady_clock::now();
     try {
-        log_->mark(parts_.published);
+        log_->mark([this](ChannelId channel) { return wants(channel) ? parts_.captured(channel) : 0; }, is_last);
     } catch (const std::exception&) {
         return;  // the next write fails as well, and that is reported
     }
 }
 
-/// Moves the load into the log, in order.
-void DurableLog::append_load() {
-    const auto samples = std::span<const TelemetrySample>(load_.samples);
-    std::size_t next = 0;
-    for (const auto& [before_sample, gap] : load_.gaps) {
-        log_->append(samples.subspan(next, before_sample - next));
-        next = before_sample;
-        log_->append(gap);
+/// Syncs on another thread, and records meanwhile how far the channels are captured.
+void DurableLog::sync_and_mark(const std::function<void()>& sync) {
+    std::packaged_task<void()> task(sync);
+    std::future<void> done = task.get_future();
+    std::thread thread;
+    try {
+        thread = start_thread("tg-log-sync", [&task] { task(); });
+    } catch (const std::system_error&) {
+        task();
     }
-    log_->append(samples.subspan(next));
-    append_lost();
-    load_.clear();
+    while (done.wait_until(std::max(marked_at_ + LogBuffer::call_interval,
+                                    std::chrono::steady_clock::now() + sync_fast_max)) != std::future_status::ready) {
+        mark();
+    }
+    if (thread.joinable()) {
+        thread.join();
+    }
+    done.get();
 }
 
-/// Adds gaps for the samples that the buffer had no capacity for; they follow all others.
-void DurableLog::append_lost() {
-    for (const ChannelId channel : load_.lost_channels) {
-        const LogLoad::Lost& lost = load_.lost[to_index(channel)];
-        log_->append(store::LogGap{channel, lost.first_seq, lost.last_seq, store::GapReason::log_slow});
-    }
-    log_->note_published(load_.lost_samples);
+/// Moves what is pending into the log.
+void DurableLog::append_load() {
+    buffer_.drain(*log_);
 }
 
 /// Writes the load, and retries after failures until the log has capacity for another one.
@@ -318,11 +349,18 @@ void DurableLog::sync_until_closed() {
     for (;;) {
         try {
             write_once();
+            is_disk_full_ = false;
             note_success();
+        } catch (const std::system_error& error) {
+            is_disk_full_ = store::is_disk_full(error);
+            note_failure(error.what());
         } catch (const std::exception& error) {
             note_failure(error.what());
         }
         note_state();
+        if (has_marks() && !log_->is_written()) {
+            mark();  // nothing else may arrive for a long time
+        }
         if (log_->has_capacity() || !is_open) {
             return;
         }
@@ -330,7 +368,7 @@ void DurableLog::sync_until_closed() {
     }
 }
 
-/// Waits until the next attempt, and records meanwhile how far the channels are published. Returns false if the log is
+/// Waits until the next attempt, and records meanwhile how far the channels are captured. Returns false if the log is
 /// to be closed.
 bool DurableLog::wait_for_retry() {
     if (!has_marks()) {
@@ -363,8 +401,15 @@ void DurableLog::write_once() {
 
 void DurableLog::note_written() {
     const std::lock_guard lock(mutex_);
-    written_ = log_->status().published;
+    const store::LogStatus now = log_->status();
+    written_ = now.published;
+    left_out_ = now.left_out;
     state_changed_.notify_all();
+}
+
+DurableLog::Written DurableLog::written_parts() const {
+    const std::lock_guard lock(mutex_);
+    return {written_, left_out_};
 }
 
 bool DurableLog::write_now(std::uint64_t published, std::chrono::milliseconds time_max) {
@@ -380,6 +425,9 @@ void DurableLog::end() {
         note_success();
     } catch (const std::exception& error) {
         note_failure(error.what());
+        if (has_marks()) {
+            mark(true);
+        }
     }
     note_state();
     log_.reset();
@@ -396,6 +444,7 @@ void DurableLog::note_state() {
     if (oldest_utc_ns_ == 0 || now.oldest != status_.log.oldest) {
         oldest_utc_ns_ = began_at(now.oldest);
     }
+    note_space(now);
     const std::optional<std::uint64_t> free = free_bytes();
     {
         const std::lock_guard lock(mutex_);
@@ -410,6 +459,28 @@ void DurableLog::note_state() {
         noted_synced_ = now.synced;
         parts_.note_synced(now.synced);
     }
+}
+
+/// Reports whether the disk lacks space. status_.log is still that of the last call.
+void DurableLog::note_space(const store::LogStatus& now) {
+    const MonoTime time = parts_.clock.mono_now();
+    const bool has_removed = now.segments_removed_for_space > status_.log.segments_removed_for_space;
+    removed_at_ = has_removed ? time : removed_at_;
+    const bool is_removing = now.segments_removed_for_space > 0 && time - removed_at_ < removing_time;
+    std::string_view space = is_removing ? "removing" : "";
+    if (now.space_problem != store::SpaceProblem::none) {
+        space = store::to_string(now.space_problem);
+    } else if (is_disk_full_) {
+        space = "full";
+    }
+    if (space != space_ && parts_.note_space) {
+        LogFields fields = LogFields().add("log", path_);
+        if (!space.empty()) {
+            fields.add("state", space);
+        }
+        parts_.note_space(!space.empty(), fields.add("segments_removed", now.segments_removed_for_space));
+    }
+    space_ = space;
 }
 
 std::optional<std::uint64_t> DurableLog::free_bytes() const {

@@ -1,145 +1,253 @@
 #include "durable/log_buffer.hpp"
 
-#include "core/assert.hpp"
+#include <poll.h>
 
 #include <algorithm>
+#include <ctime>
 #include <new>
 #include <utility>
 
 namespace telegate {
+namespace {
 
-void LogLoad::clear() noexcept {
-    samples.clear();
-    gaps.clear();
-    for (const ChannelId channel : lost_channels) {
-        lost[to_index(channel)] = {};
+using Steady = std::chrono::steady_clock;
+
+constexpr std::size_t lane_blocks_first = 16;
+
+/// Waits until the descriptor is readable or the time has come. May return earlier.
+void poll_until(int descriptor, const std::optional<Steady::time_point>& until) noexcept {
+    pollfd entry{descriptor, POLLIN, 0};
+    timespec left{};
+    if (until) {
+        const auto ns = std::max(std::chrono::nanoseconds(*until - Steady::now()), std::chrono::nanoseconds(0));
+        left.tv_sec = static_cast<std::time_t>(std::chrono::floor<std::chrono::seconds>(ns).count());
+        left.tv_nsec = static_cast<long>((ns % std::chrono::seconds(1)).count());
     }
-    lost_channels.clear();
-    lost_samples = 0;
+    ::ppoll(&entry, 1, until ? &left : nullptr, nullptr);
 }
 
-LogBuffer::LogBuffer() {
-    filling_.samples.reserve(samples_max);
-    filling_.gaps.reserve(gaps_max);
+}  // namespace
+
+bool LostRanges::add(const store::LogGap& gap) noexcept {
+    const std::size_t index = to_index(gap.channel);
+    try {
+        if (index >= index_.size()) {
+            index_.resize(index + 1);
+        }
+        if (index_[index] == 0) {
+            gaps_.push_back(gap);
+            index_[index] = static_cast<std::uint32_t>(gaps_.size());
+            return true;
+        }
+    } catch (const std::bad_alloc&) {
+        return false;
+    }
+    store::LogGap& known = gaps_[index_[index] - 1];
+    known.last_seq = gap.last_seq;
+    known.reason = known.reason == gap.reason ? gap.reason : store::GapReason::log_slow;
+    return true;
+}
+
+void LostRanges::clear() noexcept {
+    for (const store::LogGap& gap : gaps_) {
+        index_[to_index(gap.channel)] = 0;
+    }
+    gaps_.clear();
+    samples_ = 0;
+    skipped_ = 0;
+}
+
+LogBuffer::LogBuffer(std::function<void()> wake_producer, std::size_t capacity)
+    : wake_producer_(std::move(wake_producer)), capacity_(capacity), lane_(capacity, lane_blocks_first) {
+    run_.reserve(entries_chunk);
 }
 
 void LogBuffer::put(std::span<const TelemetrySample> samples) noexcept {
-    const std::lock_guard lock(mutex_);
-    if (closed_) {
+    if (is_closed_.load(std::memory_order_relaxed)) {
         return;
     }
-    const std::size_t before = filling_.samples.size();
-    const std::size_t count = std::min(samples.size(), samples_max - before);
-    filling_.samples.insert(filling_.samples.end(), samples.begin(),
-                            samples.begin() + static_cast<std::ptrdiff_t>(count));
-    for (const TelemetrySample& sample : samples.subspan(count)) {
-        note_lost(sample.channel, sample.seq, sample.seq);
+    offered_.fetch_add(samples.size(), std::memory_order_relaxed);
+    flush();
+    while (!samples.empty()) {
+        const auto chunk = samples.first(std::min(samples.size(), added_.size()));
+        std::copy(chunk.begin(), chunk.end(), added_.begin());
+        const std::size_t count = put_entries(std::span(added_).first(chunk.size()));
+        if (count < chunk.size()) {
+            lose(samples.subspan(count));
+            break;
+        }
+        samples = samples.subspan(count);
     }
-    offered_ += samples.size();
-    lost_ += samples.size() - count;
-    filling_.lost_samples += samples.size() - count;
-    tell_of(before);
+    wake_if_due();
 }
 
 void LogBuffer::put_gap(const store::LogGap& gap) noexcept {
-    const std::lock_guard lock(mutex_);
-    if (closed_) {
+    if (is_closed_.load(std::memory_order_relaxed)) {
         return;
     }
-    if (filling_.samples.size() == samples_max || filling_.gaps.size() == gaps_max) {
-        note_lost(gap.channel, gap.first_seq, gap.last_seq);
-    } else {
-        filling_.gaps.push_back({static_cast<std::uint32_t>(filling_.samples.size()), gap});
+    flush();
+    const Entry entry(gap);
+    if (put_entries(std::span(&entry, 1)) == 0) {
+        lose(gap);
     }
-    wake_.notify_one();
+    wake_if_due();
 }
 
-/// Wakes the thread of the log for the first pending sample, and again when there are many.
-void LogBuffer::tell_of(std::size_t samples_before) noexcept {
-    const std::size_t now = filling_.samples.size();
-    if ((samples_before == 0 && now > 0) || (samples_before < samples_pending_max && now >= samples_pending_max) ||
-        std::exchange(waits_for_more_, false)) {
-        wake_.notify_one();
+void LogBuffer::skip(std::uint64_t samples) noexcept {
+    if (is_closed_.load(std::memory_order_relaxed)) {
+        return;
+    }
+    flush();
+    const Entry entry(Skip{samples});
+    if (put_entries(std::span(&entry, 1)) == 0) {
+        is_losing_.store(true);  // to keep the order
+        losing_.skip(samples);
+    }
+    wake_if_due();
+}
+
+/// Returns how many were added.
+std::size_t LogBuffer::put_entries(std::span<const Entry> entries) noexcept {
+    return is_losing_.load(std::memory_order_relaxed) ? 0 : lane_.put(entries, capacity_).count;
+}
+
+void LogBuffer::lose(std::span<const TelemetrySample> samples) noexcept {
+    for (const TelemetrySample& sample : samples) {
+        lose({sample.channel, sample.seq, sample.seq, store::GapReason::log_slow});
+    }
+    losing_.count_samples(samples.size());
+    lost_.fetch_add(samples.size(), std::memory_order_relaxed);
+}
+
+void LogBuffer::lose(const store::LogGap& gap) noexcept {
+    is_losing_.store(true);
+    if (!losing_.add(gap)) {
+        return;  // a jump in the sequence numbers remains
     }
 }
 
-/// Requires that the caller holds the mutex.
-void LogBuffer::note_lost(ChannelId channel, std::uint64_t first_seq, std::uint64_t last_seq) noexcept {
-    const std::size_t index = to_index(channel);
-    try {
-        if (index >= filling_.lost.size()) {
-            filling_.lost.resize(index + 1);
-        }
-        LogLoad::Lost& lost = filling_.lost[index];
-        if (lost.first_seq == 0) {
-            filling_.lost_channels.push_back(channel);
-            lost.first_seq = first_seq;
-        }
-        lost.last_seq = last_seq;
-    } catch (const std::bad_alloc&) {
-        return;  // they are still counted
+void LogBuffer::flush() noexcept {
+    if (!is_losing_.load(std::memory_order_relaxed) || lane_.size() > capacity_ / 2 ||
+        is_reported_.load(std::memory_order_acquire)) {
+        return;
+    }
+    std::swap(losing_, reported_);
+    is_reported_.store(true, std::memory_order_release);
+    const Entry entry{Losses{}};
+    if (lane_.put(std::span(&entry, 1), capacity_).count == 0) {  // there is no memory
+        is_reported_.store(false, std::memory_order_relaxed);
+        std::swap(losing_, reported_);
+        return;
+    }
+    is_losing_.store(false);
+    wake_if_due();
+}
+
+/// The fence is paired with that of wait_for_entries(): either this thread sees `wake_at_`, or the other one sees the
+/// entries.
+void LogBuffer::wake_if_due() noexcept {
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    if (lane_.size() >= wake_at_.load(std::memory_order_relaxed)) {
+        waker_.wake();
     }
 }
 
-bool LogBuffer::take(LogLoad& load, std::optional<std::chrono::milliseconds> idle_max,
-                     const std::function<void()>& on_pending, std::chrono::milliseconds delay_max) {
-    TELEGATE_ASSERT(load.empty());
-    load.samples.reserve(samples_max);  // it becomes the buffer that is filled next
-    load.gaps.reserve(gaps_max);
-    std::unique_lock lock(mutex_);
-    const auto has_work = [this] {
-        return closed_ || !filling_.empty();
+void LogBuffer::request_call() noexcept {
+    is_call_wanted_.store(true);
+    if (wake_at_.load() != never) {
+        waker_.wake();
+    }
+}
+
+/// Waits until this many entries are pending, the buffer is closed or hurry() was called. Returns false if that takes
+/// too long, or if a call is wanted and `ends_for_call`.
+bool LogBuffer::wait_for_entries(std::size_t count, const Deadline& until, bool ends_for_call) {
+    const auto is_over = [&] {
+        const std::size_t pending = lane_.size();
+        return pending >= count || is_closed_.load() || (pending > 0 && is_urgent_.load());
     };
-    if (!idle_max) {
-        wake_.wait(lock, has_work);
-    } else if (!wake_.wait_for(lock, *idle_max, has_work)) {
+    for (;;) {
+        wake_at_.store(is_urgent_.load() ? 1 : count, std::memory_order_relaxed);
+        std::atomic_thread_fence(std::memory_order_seq_cst);
+        const bool is_done = is_over();
+        if (is_done || (ends_for_call && is_call_wanted_.load()) || (until && Steady::now() >= *until)) {
+            wake_at_.store(never, std::memory_order_relaxed);
+            return is_done;
+        }
+        poll_until(waker_.descriptor(), until);
+        waker_.clear();
+    }
+}
+
+/// Waits for the first entry. Returns false if that takes too long.
+bool LogBuffer::wait_for_first(const std::function<void()>& on_pending, const Deadline& until) {
+    while (!wait_for_entries(1, until, true)) {
+        if (!is_call_wanted_.exchange(false)) {
+            return false;
+        }
+        if (!on_pending) {
+            continue;
+        }
+        on_pending();
+        const Steady::time_point next = Steady::now() + call_interval;
+        if (wait_for_entries(1, until ? std::min(*until, next) : next)) {
+            return true;
+        }
+    }
+    return true;
+}
+
+bool LogBuffer::is_due() const noexcept {
+    return is_closed_.load() || is_urgent_.load() || lane_.size() >= entries_pending_max;
+}
+
+void LogBuffer::wait_for_more(const std::function<void()>& on_pending, Steady::time_point until) {
+    while (on_pending && !is_due() && Steady::now() < until) {
+        const std::size_t pending = lane_.size();
+        on_pending();
+        wait_for_entries(entries_pending_max, std::min(until, Steady::now() + call_interval));
+        wait_for_entries(std::min(pending + 1, entries_pending_max), until);
+    }
+    wait_for_entries(entries_pending_max, until);
+}
+
+bool LogBuffer::wait_for_load(std::optional<std::chrono::milliseconds> idle_max,
+                              const std::function<void()>& on_pending, std::chrono::milliseconds delay_max) {
+    if (!wait_for_first(on_pending, idle_max ? Deadline(Steady::now() + *idle_max) : std::nullopt)) {
         return true;
     }
-    const auto is_due = [this] {
-        return closed_ || is_urgent_ || filling_.samples.size() >= samples_pending_max;
-    };
-    const auto until = std::chrono::steady_clock::now() + delay_max;
-    while (on_pending && !is_due() && std::chrono::steady_clock::now() < until) {
-        const std::uint64_t offered = offered_;
-        lock.unlock();
-        on_pending();
-        lock.lock();
-        wake_.wait_for(lock, call_interval, is_due);
-        waits_for_more_ = true;
-        wake_.wait_until(lock, until, [&] { return is_due() || offered_ != offered; });
-        waits_for_more_ = false;
-    }
-    wake_.wait_until(lock, until, is_due);
-    is_urgent_ = false;
-    std::swap(load, filling_);
-    return !load.empty();
+    wait_for_more(on_pending, Steady::now() + delay_max);
+    is_urgent_.store(false);
+    // Losses that were not added to the lane are passed on by the last drain().
+    return !is_closed_.load(std::memory_order_acquire) || !lane_.is_empty() || is_losing_.load();
 }
 
-void LogBuffer::hurry() {
-    const std::lock_guard lock(mutex_);
-    is_urgent_ = true;
-    wake_.notify_all();
+/// Lets the I/O thread report its losses if nothing else arrives.
+void LogBuffer::end_drain() noexcept {
+    if (is_closed_.load(std::memory_order_relaxed)) {
+        is_losing_.store(false);
+    } else if (is_losing_.load() && wake_producer_) {
+        wake_producer_();
+    }
+}
+
+void LogBuffer::hurry() noexcept {
+    is_urgent_.store(true);
+    waker_.wake();
 }
 
 bool LogBuffer::wait(std::chrono::milliseconds time) {
-    std::unique_lock lock(mutex_);
-    return !wake_.wait_for(lock, time, [this] { return closed_; });
+    const Deadline until = Steady::now() + time;
+    while (!is_closed_.load() && Steady::now() < *until) {
+        poll_until(waker_.descriptor(), until);
+        waker_.clear();
+    }
+    return !is_closed_.load();
 }
 
-void LogBuffer::close() {
-    const std::lock_guard lock(mutex_);
-    closed_ = true;
-    wake_.notify_all();
-}
-
-std::uint64_t LogBuffer::lost() const {
-    const std::lock_guard lock(mutex_);
-    return lost_;
-}
-
-std::uint64_t LogBuffer::offered() const {
-    const std::lock_guard lock(mutex_);
-    return offered_;
+void LogBuffer::close() noexcept {
+    is_closed_.store(true);
+    waker_.wake();
 }
 
 }  // namespace telegate

@@ -1,7 +1,5 @@
 #include "durable/log_cursor.hpp"
 
-#include "core/topic.hpp"
-
 #include <utility>
 
 namespace telegate {
@@ -58,9 +56,7 @@ void LogCursor::learn(const store::SegmentChannel& definition) {
     channel.seqs = seqs.value_or(SampleSelection::Seqs{});
     channel.id = definition.id;
     if (seqs && names_ != nullptr) {
-        const bool is_topic = is_topic_part(definition.device) && is_topic_part(definition.channel);
-        const auto id =
-            is_topic ? names_->channels.add({}, definition.device, definition.channel, definition.unit) : std::nullopt;
+        const auto id = names_->channels.add({}, definition.device, definition.channel, definition.unit);
         channel.want = id ? Want::yes : Want::no;
         channel.id = id.value_or(ChannelId{});
     }
@@ -75,20 +71,42 @@ void LogCursor::move_to(std::uint64_t position) {
     is_position_known_ = true;
     skip_to_ = position;
     if (position < position_) {
-        position_ = batch_position_;
-        next_sample_ = 0;
-        next_gap_ = 0;
+        begin_block();
     }
+}
+
+void LogCursor::begin_block() noexcept {
+    position_ = row_position_ = batch_position_;
+    next_sample_ = next_gap_ = next_skip_ = 0;
 }
 
 bool LogCursor::has_rest() const noexcept {
     return next_sample_ < batch_.samples.size() || next_gap_ < batch_.gaps.size();
 }
 
+/// Returns the index in the block of the next sample, or of one after the last sample.
+std::size_t LogCursor::next_place() const noexcept {
+    return next_sample_ >= batch_.samples.size() ? store::BlockEncoder::samples_max
+           : batch_.places.empty()               ? next_sample_
+                                                 : batch_.places[next_sample_];
+}
+
+/// Returns the position of the next sample of the block, or the one after the block.
+std::uint64_t LogCursor::next_position() const noexcept {
+    if (!batch_.published_before || next_sample_ >= batch_.samples.size()) {
+        return std::max(position(), batch_.published_after.value_or(0));
+    }
+    std::uint64_t next = row_position_ + next_place();
+    for (std::size_t i = next_skip_; i < batch_.skips.size() && batch_.skips[i].before_sample <= next_place(); ++i) {
+        next += batch_.skips[i].samples;
+    }
+    return next;
+}
+
 /// Reads the next block, unless the epoch or the log ends here.
 std::optional<LogCursor::Result> LogCursor::next_block(SamplePage& page) {
-    position_ = skip_to_ = batch_position_ = position();
-    next_sample_ = next_gap_ = 0;
+    skip_to_ = batch_position_ = position();
+    begin_block();
     const bool has_more = !is_at_epoch_end_ && reader_.next(batch_);
     is_at_epoch_end_ = is_at_epoch_end_ || (has_more && batch_.epoch_ms != options_.epoch_ms);
     if (!has_more || is_at_epoch_end_) {
@@ -107,7 +125,8 @@ std::optional<LogCursor::Result> LogCursor::next_block(SamplePage& page) {
         pass(*batch_.published_before, page);
     }
     is_position_known_ = true;
-    position_ = batch_position_ = *batch_.published_before;
+    batch_position_ = *batch_.published_before;
+    begin_block();
     return std::nullopt;
 }
 
@@ -116,9 +135,7 @@ void LogCursor::end_block(SamplePage& page) {
     if (!batch_.published_after) {
         return;
     }
-    if (!batch_.is_passed_over) {
-        pass(*batch_.published_after, page);
-    }
+    approach(page, UINT64_MAX);
     position_ = std::max(position_, *batch_.published_after);
 }
 
@@ -140,7 +157,32 @@ void LogCursor::take_gap(SamplePage& page) {
     loss_ = store::was_published(gap.reason) ? gap.reason : loss_;
 }
 
+/// Moves to the next sample of the block, or to `until` if that is before it: over samples that the log leaves out,
+/// which are not missing, and over samples that cannot be read, which are.
+void LogCursor::approach(SamplePage& page, std::uint64_t until) {
+    if (batch_.is_passed_over) {
+        skip_to_ = std::max(skip_to_, std::min(next_position(), until));
+        return;
+    }
+    const std::size_t place = next_place();
+    for (; next_skip_ < batch_.skips.size() && batch_.skips[next_skip_].before_sample <= place; ++next_skip_) {
+        const store::BlockSkip& skip = batch_.skips[next_skip_];
+        const std::uint64_t begin = row_position_ + skip.before_sample;
+        pass(std::min(begin, until), page);
+        if (begin + skip.samples > until) {
+            skip_to_ = std::max(skip_to_, until);
+            return;
+        }
+        row_position_ += skip.samples;
+        position_ = std::max(position_, begin + skip.samples);
+    }
+    pass(std::min(next_position(), until), page);
+}
+
 void LogCursor::take_sample(SamplePage& page) {
+    if (batch_.published_before) {
+        approach(page, UINT64_MAX);
+    }
     const TelemetrySample& sample = batch_.samples[next_sample_++];
     const Channel& channel = this->channel(sample.channel, *batch_.definitions);
     if (channel.want == Want::yes && position_ >= skip_to_) {
@@ -152,10 +194,14 @@ void LogCursor::take_sample(SamplePage& page) {
     loss_ = store::GapReason::damaged;
 }
 
-LogCursor::Result LogCursor::fill(SamplePage& page) {
+LogCursor::Result LogCursor::fill(SamplePage& page, std::uint64_t until) {
     std::size_t blocks = 0;
     std::size_t decoded = 0;
     while (page.samples.size() < page_samples_max && page.gaps.size() < page_samples_max) {
+        if (next_position() >= until) {
+            approach(page, until);
+            return Result::page_full;
+        }
         if (!has_rest()) {
             end_block(page);
             if (++blocks > page_blocks_max || decoded > page_decoded_max) {

@@ -47,9 +47,10 @@ class LogCursor {
     /// Continues at a position, or at the next one that the log has. Without it, the cursor starts with its first
     /// block.
     void move_to(std::uint64_t position);
-    /// Adds samples to a page that ends where the cursor is.
-    [[nodiscard]] Result fill(SamplePage& page);
-    /// Reports everything up to `position`, which was published, as missing: the log will not have it.
+    /// Adds samples before the position `until` to a page that ends where the cursor is.
+    [[nodiscard]] Result fill(SamplePage& page, std::uint64_t until = UINT64_MAX);
+    /// Reports everything up to `position`, which was published, as missing: the log will not have it. To continue
+    /// there without that, see move_to().
     void pass(std::uint64_t position, SamplePage& page);
 
     [[nodiscard]] std::uint64_t position() const noexcept { return std::max(position_, skip_to_); }
@@ -70,8 +71,12 @@ class LogCursor {
     [[nodiscard]] const Channel& channel(ChannelId id, const std::vector<store::SegmentChannel>& definitions);
     void learn(const store::SegmentChannel& definition);
     [[nodiscard]] std::optional<Result> next_block(SamplePage& page);
+    void begin_block() noexcept;
     [[nodiscard]] bool has_rest() const noexcept;
     void end_block(SamplePage& page);
+    [[nodiscard]] std::size_t next_place() const noexcept;
+    [[nodiscard]] std::uint64_t next_position() const noexcept;
+    void approach(SamplePage& page, std::uint64_t until);
     void take_gap(SamplePage& page);
     void take_sample(SamplePage& page);
 
@@ -83,6 +88,8 @@ class LogCursor {
     store::LogBatch batch_;          // the current block
     std::size_t next_sample_ = 0;
     std::size_t next_gap_ = 0;
+    std::size_t next_skip_ = 0;
+    std::uint64_t row_position_ = 0;    // of a sample of the block, minus its index, up to the next skip
     std::uint64_t batch_position_ = 0;  // of the block's first entry
     std::uint64_t position_ = 0;
     std::uint64_t skip_to_ = 0;                          // entries before this position are not wanted

@@ -6,11 +6,14 @@
 
 #include <algorithm>
 #include <exception>
+#include <iterator>
 #include <utility>
 
 namespace telegate {
 
-LogHistory::LogHistory(Parts parts) : parts_(std::move(parts)), index_(parts_.files, parts_.directory) {}
+LogHistory::LogHistory(Parts parts) : parts_(std::move(parts)), index_(parts_.files, parts_.directory) {
+    places_.reserve(2 * places_max);
+}
 
 bool LogHistory::ask(LogQuery query, Done done) {
     return post([this, query = std::move(query), done = std::move(done)] { done(read(query)); });
@@ -22,23 +25,136 @@ bool LogHistory::post(std::function<void()> work) {
         ++counts_.refused;
         return false;
     }
-    if (!thread_.joinable()) {
-        thread_ = start_thread("tg-log-read", [this] { run(); });
-    }
+    start_thread_once();
     requests_.push_back(std::move(work));
     wake_.notify_one();
     return true;
 }
 
-std::shared_ptr<void> LogHistory::take_place() {
-    const bool is_free = ++places_taken_ <= places_max;
-    std::shared_ptr<void> place(this, [this](void*) { --places_taken_; });
-    if (is_free) {
-        return place;
+/// The caller holds the mutex.
+void LogHistory::start_thread_once() {
+    if (!thread_.joinable()) {
+        thread_ = start_thread("tg-log-read", [this] { run(); });
     }
-    const std::lock_guard lock(mutex_);
-    ++counts_.refused;
-    return nullptr;
+}
+
+void LogHistory::ask_place(const std::string& client, Ready ready) {
+    const auto end = [this](Place* ended) {
+        {
+            const std::lock_guard lock(mutex_);
+            std::erase(places_, ended);
+            are_places_changed_ = true;
+            wake_.notify_one();
+        }
+        delete ended;
+    };
+    // Destroyed without the mutex, which their places need.
+    Reader reader{{new Place(client), end}, std::move(ready), std::chrono::steady_clock::now() + wait_max};
+    std::optional<Reader> refused;
+    {
+        const std::lock_guard lock(mutex_);
+        if (!take(*reader.place)) {
+            refused = wait(reader);
+            counts_.refused += refused ? 1U : 0U;
+        }
+    }
+    if (refused) {
+        refused->ready(nullptr);
+    } else if (reader.place != nullptr) {  // it does not wait
+        reader.ready(std::move(reader.place));
+    }
+}
+
+/// Lets a reader wait, unless too many do. Returns the reader that cannot wait: this one, or the newest one of the
+/// client with the most. The caller holds the mutex.
+std::optional<LogHistory::Reader> LogHistory::wait(Reader& reader) {
+    const std::string& client = reader.place->client_;
+    ClientShares shares;
+    for (const Reader& each : waiting_) {
+        shares.add(each.place->client_);
+    }
+    const bool is_full = waiting_.size() >= waiting_max;
+    if (is_closed_ || shares.of(client) >= client_waiting_max || (is_full && !shares.yields_to(client))) {
+        return std::move(reader);
+    }
+    start_thread_once();
+    std::optional<Reader> refused;
+    if (is_full) {
+        const auto newest = std::find_if(waiting_.rbegin(), waiting_.rend(), [&](const Reader& each) {
+            return each.place->client_ == shares.most().client;
+        });
+        refused = std::move(*newest);
+        waiting_.erase(std::next(newest).base());
+    }
+    waiting_.push_back(std::move(reader));
+    are_places_changed_ = true;  // so that the thread waits for the deadline
+    wake_.notify_one();
+    return refused;
+}
+
+/// Gives free places to the readers that wait, and refuses those that have waited too long. Releases the lock while it
+/// calls them.
+void LogHistory::serve_waiting(std::unique_lock<std::mutex>& lock) {
+    while (!waiting_.empty()) {
+        auto next = waiting_.begin();
+        const bool is_late = std::chrono::steady_clock::now() >= next->deadline;
+        if (is_late) {
+            ++counts_.refused;
+        } else {
+            const ClientShares held = shares();
+            next = std::min_element(waiting_.begin(), waiting_.end(), [&](const Reader& one, const Reader& other) {
+                return held.of(one.place->client_) < held.of(other.place->client_);
+            });
+            if (!take(*next->place)) {
+                return;
+            }
+        }
+        Reader served = std::move(*next);
+        waiting_.erase(next);
+        lock.unlock();
+        served.ready(is_late ? nullptr : std::move(served.place));
+        served = {};
+        lock.lock();
+    }
+}
+
+/// Returns the places of each client, without those of readers that make way. The caller holds the mutex.
+ClientShares LogHistory::shares() const {
+    ClientShares shares;
+    for (const Place* const each : places_) {
+        if (!each->makes_way_) {
+            shares.add(each->client_);
+        }
+    }
+    return shares;
+}
+
+/// Returns false if no place is free. The caller holds the mutex.
+bool LogHistory::take(Place& place) {
+    const ClientShares held = shares();
+    if (held.size() >= places_max && !make_way(held, place.client_)) {
+        return false;
+    }
+    places_.push_back(&place);  // has the capacity
+    return true;
+}
+
+/// Returns false if no reader has to make way. The caller holds the mutex.
+bool LogHistory::make_way(const ClientShares& shares, const std::string& client) {
+    const bool others_yield = shares.yields_to(client);
+    const std::string_view hog = others_yield ? shares.most().client : client;
+    Place* longest = nullptr;
+    for (Place* const each : places_) {
+        const bool counts = !each->makes_way_ && each->client_ == hog && (others_yield || each->steps_ >= steps_min);
+        if (counts && (longest == nullptr || each->steps_ > longest->steps_)) {
+            longest = each;
+        }
+    }
+    if (longest == nullptr || places_.size() >= 2 * places_max) {
+        return false;
+    }
+    longest->makes_way_ = true;
+    return true;
 }
 
 void LogHistory::close() {
@@ -51,6 +167,7 @@ void LogHistory::close() {
         thread_.join();
     }
     requests_.clear();
+    waiting_.clear();
 }
 
 LogReadCounts LogHistory::counts() const {
@@ -58,12 +175,14 @@ LogReadCounts LogHistory::counts() const {
     return counts_;
 }
 
-/// Closes the cursors if there is no request within idle_max.
+/// Waits until there is something to do. Closes the cursors if there is nothing within idle_max.
 void LogHistory::wait_for_request(std::unique_lock<std::mutex>& lock) {
     const auto is_over = [this] {
-        return is_closed_ || !requests_.empty();
+        return is_closed_ || !requests_.empty() || are_places_changed_;
     };
-    if (!wake_.wait_for(lock, idle_max, is_over)) {
+    if (!waiting_.empty()) {
+        wake_.wait_until(lock, waiting_.front().deadline, is_over);
+    } else if (!wake_.wait_for(lock, idle_max, is_over)) {
         cursors_.clear();
         wake_.wait(lock, is_over);
     }
@@ -76,6 +195,11 @@ void LogHistory::run() {
         wait_for_request(lock);
         if (is_closed_) {
             return;
+        }
+        are_places_changed_ = false;
+        serve_waiting(lock);
+        if (requests_.empty()) {
+            continue;
         }
         std::function<void()> request = std::move(requests_.front());
         requests_.pop_front();
@@ -127,9 +251,12 @@ void LogHistory::locate(const LogQuery& query, SamplePage& page) {
         const auto found = std::find_if(batch.samples.begin(), batch.samples.end(),
                                         [&](const auto& sample) { return sample.time_utc_ns >= since_utc_ns; });
         if (found != batch.samples.end()) {
-            const auto before = static_cast<std::uint64_t>(found - batch.samples.begin());
+            const auto sample = static_cast<std::size_t>(found - batch.samples.begin());
+            const std::uint64_t position = batch.published_before_sample(sample);
+            // The history may have earlier ones of devices that are not logged.
+            page.position = batch.epoch_ms == epoch_ms() ? std::min(page.position, position) : position;
+            page.end_position = page.position;
             page.epoch_ms = batch.epoch_ms;
-            page.position = page.end_position = batch.published_before.value_or(0) + before;
             return;
         }
     }
@@ -188,24 +315,37 @@ void LogHistory::fill(const LogQuery& query, SamplePage& page) {
         return;
     }
     page.text = cursor->text();
-    Result result = cursor->fill(page);
-    while (result == Result::log_end && is_present && may_have_more(*cursor, page)) {
-        result = cursor->fill(page);
+    const std::uint64_t until = end_of(query);
+    Result result = cursor->fill(page, until);
+    while (result == Result::log_end && is_present && may_have_more(*cursor, page, until)) {
+        result = cursor->fill(page, until);
     }
     page.end_position = std::max(page.end_position, cursor->position());
+    page.state = page.end_position >= until ? State::memory : page.state;
     if (result == Result::epoch_end || (result == Result::log_end && !is_present)) {
         page.state = cursor->has_ended() ? State::ended : State::crashed;
     }
 }
 
+/// Returns where a page ends at the latest. The history also has the devices that are not logged, so a page ends where
+/// the history begins; but if that has moved on before the page was used, only in the middle of it.
+std::uint64_t LogHistory::end_of(const LogQuery& query) const {
+    if (query.epoch_ms != epoch_ms() || parts_.durable.options().devices.empty()) {
+        return UINT64_MAX;
+    }
+    const std::uint64_t oldest = parts_.history.oldest();
+    return query.is_at_history ? oldest + (parts_.history.position() - oldest) / 2 : oldest;
+}
+
 /// Called at the end of the log of this epoch. Returns whether the log has more now; otherwise, ends the page.
-bool LogHistory::may_have_more(LogCursor& cursor, SamplePage& page) {
-    const std::uint64_t written = parts_.durable.written();
-    if (cursor.fill(page) != LogCursor::Result::log_end) {  // written before `written` was read
+bool LogHistory::may_have_more(LogCursor& cursor, SamplePage& page, std::uint64_t until) {
+    const DurableLog::Written written = parts_.durable.written_parts();
+    if (cursor.fill(page, until) != LogCursor::Result::log_end) {  // written before `written` was read
         return true;
     }
-    if (cursor.position() < written) {
-        cursor.pass(written, page);  // the log was full; it will add gaps for these samples later
+    cursor.pass(written.published - written.left_out, page);  // the log was full; it will add gaps for them later
+    if (const std::uint64_t end = std::min(written.published, until); cursor.position() < end) {
+        cursor.move_to(end);
     }
     page.end_position = cursor.position();
     if (cursor.position() < parts_.history.oldest() && parts_.durable.write_now(cursor.position(), write_time_max)) {

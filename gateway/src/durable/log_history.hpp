@@ -8,6 +8,7 @@
 #include "log/log.hpp"
 
 #include "core/channel_table.hpp"
+#include "core/client_shares.hpp"
 #include "store/file_system.hpp"
 #include "store/log_index.hpp"
 #include "store/log_reader.hpp"
@@ -25,20 +26,24 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 namespace telegate {
 
 /// The next samples that a reader needs from the log.
 struct LogQuery : SampleStart {  // with since_utc_ns, only the position is found
     std::shared_ptr<const SampleSelection> selection;
+    bool is_at_history = false;  // the last page ended where the history began, which has moved on since then
 };
 
 /// Reads samples that the history no longer holds from the durable log, in pages, on its own thread (tg-log-read),
 /// which starts with the first request. Requests take turns by page.
 ///
-/// Threads: ask(), post(), take_place() and counts() any; close() one.
-/// Limits: requests_max pending requests. A page takes a few milliseconds, see LogCursor. Between pages, cursors_max
-/// readers keep their place, with one block each, up to idle_max after the last request.
+/// Threads: ask(), post(), ask_place() and counts() any; close() one.
+/// Limits: requests_max pending requests, and waiting_max that wait for a place. A page takes a few milliseconds, see
+/// LogCursor. Between pages, cursors_max readers keep their place, with one block each, up to idle_max after the last
+/// request.
 /// Failure: the state of a page says what went wrong; ask() throws std::bad_alloc, and std::system_error if the thread
 /// cannot be created.
 class LogHistory {
@@ -48,6 +53,14 @@ class LogHistory {
     /// Readers that keep a block and the index of a segment in memory, about 0.3 MB with 1,000 channels; a browser
     /// opens six connections.
     static constexpr std::size_t places_max = 8;
+    /// Steps of some milliseconds that each reader may take before it has to make way for another one: enough for
+    /// thousands of samples.
+    static constexpr std::size_t steps_min = 4;
+    /// Readers that wait for a place, of all clients and of each. Readers with and without a place have at most half of
+    /// the connections of the REST server, so health checks have the others.
+    static constexpr std::size_t waiting_max = 16;
+    static constexpr std::size_t client_waiting_max = 4;
+    static constexpr std::chrono::milliseconds wait_max{1'000};
     static constexpr std::chrono::seconds idle_max{10};
     /// How long a page may wait for the log to be written.
     static constexpr std::chrono::milliseconds write_time_max{2'000};
@@ -73,9 +86,30 @@ class LogHistory {
     /// Runs `work`, which should take some milliseconds and not throw, on tg-log-read, unless close() is called before.
     /// Returns false if too many requests are pending.
     [[nodiscard]] bool post(std::function<void()> work);
-    /// Reserves a place for a reader that posts its work, until the returned object is destroyed. Returns null if all
-    /// places_max are taken.
-    [[nodiscard]] std::shared_ptr<void> take_place();
+    /// The place of a reader that posts its work. Threads: one at a time; make_way() any.
+    class Place {
+      public:
+        explicit Place(std::string client) : client_(std::move(client)) {}
+
+        /// Counts a step. Returns false if the reader has to end, in favor of another one.
+        [[nodiscard]] bool take_step() noexcept {
+            ++steps_;
+            return !makes_way_;
+        }
+
+      private:
+        friend class LogHistory;
+        const std::string client_;  // see client_of()
+        std::atomic<std::size_t> steps_{0};
+        std::atomic<bool> makes_way_{false};
+    };
+    /// Reserves a place for a reader until the object that `ready` gets is destroyed. If all places_max are taken, the
+    /// reader with the most steps makes way: one of the client with the most readers, if that has to yield, otherwise
+    /// one of the same client after steps_min. If there is none, the reader waits; a client with fewer places has the
+    /// next one. Calls `ready`, which should not throw, at once or on tg-log-read, unless close() is called before:
+    /// with null if no place is free within wait_max, or too many readers wait.
+    using Ready = std::function<void(std::shared_ptr<Place> place)>;
+    void ask_place(const std::string& client, Ready ready);
     /// Discards pending requests and waits for the current one.
     void close();
 
@@ -86,12 +120,24 @@ class LogHistory {
     [[nodiscard]] const Parts& parts() const noexcept { return parts_; }
 
   private:
+    struct Reader {
+        std::shared_ptr<Place> place;
+        Ready ready;
+        std::chrono::steady_clock::time_point deadline;
+    };
+    [[nodiscard]] ClientShares shares() const;
+    [[nodiscard]] bool take(Place& place);
+    [[nodiscard]] bool make_way(const ClientShares& shares, const std::string& client);
+    [[nodiscard]] std::optional<Reader> wait(Reader& reader);
+    void serve_waiting(std::unique_lock<std::mutex>& lock);
+    void start_thread_once();
     void run();
     void wait_for_request(std::unique_lock<std::mutex>& lock);
     [[nodiscard]] SamplePage read(const LogQuery& query);
     void locate(const LogQuery& query, SamplePage& page);
     void fill(const LogQuery& query, SamplePage& page);
-    [[nodiscard]] bool may_have_more(LogCursor& cursor, SamplePage& page);
+    [[nodiscard]] std::uint64_t end_of(const LogQuery& query) const;
+    [[nodiscard]] bool may_have_more(LogCursor& cursor, SamplePage& page, std::uint64_t until);
     void end_log(SamplePage& page);
     void continue_in_history(store::GapReason reason, SamplePage& page);
     [[nodiscard]] LogCursor* cursor_for(const LogQuery& query);
@@ -100,12 +146,13 @@ class LogHistory {
     const Parts parts_;
     store::LogIndex index_;
     std::list<LogCursor> cursors_;  // the last used first
-    std::atomic<std::size_t> places_taken_{0};
-
-    mutable std::mutex mutex_;  // guards the members below
+    mutable std::mutex mutex_;      // guards the members below
     std::condition_variable wake_;
     std::deque<std::function<void()>> requests_;
     LogReadCounts counts_;
+    std::vector<Place*> places_;  // of readers that do not make way, at most places_max, and of as many that do
+    std::deque<Reader> waiting_;  // the oldest first
+    bool are_places_changed_ = false;
     bool is_closed_ = false;
     std::thread thread_;
 };

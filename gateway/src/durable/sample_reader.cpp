@@ -66,11 +66,12 @@ SampleReader::Result SampleReader::read_history(SamplePage& page) {
 
 SampleReader::Result SampleReader::ask_log() {
     auto arrival = std::make_shared<Arrival>();
-    const bool is_asked = sources_.log->ask({start_, selection_}, [arrival, wake = wake_](SamplePage page) {
-        arrival->page = std::move(page);
-        arrival->is_there = true;
-        wake();
-    });
+    const bool is_asked =
+        sources_.log->ask({start_, selection_, is_at_history_}, [arrival, wake = wake_](SamplePage page) {
+            arrival->page = std::move(page);
+            arrival->is_there = true;
+            wake();
+        });
     if (!is_asked) {
         return Result::late;
     }
@@ -92,6 +93,7 @@ SampleReader::Result SampleReader::take_arrival(SamplePage& page) {
         case State::memory:
         case State::more: break;
     }
+    is_at_history_ = page.state == State::memory;
     start_ = {page.epoch_ms, page.end_position};
     return Result::page;
 }

@@ -70,6 +70,7 @@ class SampleReader {
     Start start_;         // of the next page
     const std::function<void()> wake_;
     std::shared_ptr<Arrival> arrival_;  // null: no request is pending
+    bool is_at_history_ = false;        // the last page of the log ended where the history began
     std::optional<Result> over_;        // the result after the last page
     std::int64_t next_epoch_ms_ = 0;
     std::array<TelemetrySample, 128> read_{};

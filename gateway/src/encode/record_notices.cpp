@@ -18,9 +18,9 @@ constexpr auto beat_record = static_cast<ValueType>(17);
 constexpr std::size_t reason_offset = sizeof(std::uint64_t);  // in Record::value, after last_seq
 
 /// Encoded as their position: 1, 2, 3...
-constexpr std::array<std::string_view, 12> reasons{"queue_overflow", "shutdown", "slow",         "expired",
-                                                   "log_slow",       "log_full", "crash",        "damaged",
-                                                   "retention",      "unknown",  "not_recorded", "refused"};
+constexpr std::array<std::string_view, 11> reasons{"queue_overflow", "shutdown", "slow",   "expired",
+                                                   "log_slow",       "log_full", "crash",  "damaged",
+                                                   "retention",      "unknown",  "refused"};
 
 char reason_code(std::string_view reason) noexcept {
     for (std::size_t i = 0; i < reasons.size(); ++i) {

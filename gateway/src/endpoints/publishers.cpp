@@ -109,6 +109,19 @@ std::vector<FormatEndpoint> Publishers::endpoints() const {
     return result;
 }
 
+std::string Publishers::crowd(PayloadFormat format) const {
+    const auto line =
+        std::find_if(lines_.begin(), lines_.end(), [&](const Line& each) { return each.format == format; });
+    const auto crowd = line == lines_.end() ? std::nullopt : line->publisher->crowd();
+    if (!crowd) {
+        return "";
+    }
+    return std::string(to_string(format)) +
+           " has no free place for another subscriber: " + (crowd->client.empty() ? "this process" : crowd->client) +
+           " has " + std::to_string(crowd->of_client) + " of " + std::to_string(crowd->connections_max) +
+           " connections";
+}
+
 std::vector<SubscriberStatus> Publishers::subscribers() const {
     std::vector<SubscriberStatus> result;
     for (const Line& line : lines_) {

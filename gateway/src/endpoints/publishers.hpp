@@ -85,6 +85,9 @@ class Publishers {
     [[nodiscard]] std::vector<FormatTotals> totals_by_format() const;
     [[nodiscard]] std::uint64_t revoked() const noexcept { return bound_.revoked(); }
 
+    /// Returns why a new subscriber of a format may be refused, and the client with the most connections; "" while
+    /// there are free places.
+    [[nodiscard]] std::string crowd(PayloadFormat format) const;
     /// See Publisher::close_peer(). `id` is that of SubscriberStatus.
     bool close_peer(PayloadFormat format, std::uint64_t id, std::string_view why = "closed on request");
     /// Returns whether new subscriptions at the endpoint, as bound, receive last values.

@@ -5,7 +5,6 @@
 #include "log/log_line.hpp"
 
 #include <new>
-#include <set>
 
 namespace telegate {
 namespace {
@@ -54,8 +53,12 @@ void Alarms::note(const AlarmNews& news) noexcept {
 void Alarms::take(const AlarmNews& news) {
     std::optional<Event> event;
     {
+        const std::string topic = topic_of(news.device, news.channel);
         const std::lock_guard lock(mutex_);
-        ChannelAlarm& alarm = by_topic_[topic_of(news.device, news.channel)];
+        if (expected_ && !expected_->contains(topic)) {
+            return;
+        }
+        ChannelAlarm& alarm = by_topic_[topic];
         const bool is_new = alarm.device.empty();
         if (is_new) {
             alarm.device = news.device;
@@ -90,13 +93,26 @@ void Alarms::continue_in(ProcessingPlan& plan, std::string_view device) const {
     }
 }
 
-void Alarms::retain(const Settings& settings) {
-    std::set<std::string, std::less<>> topics;
+Alarms::Topics Alarms::topics_in(const Settings& settings) {
+    Topics topics;
     for (const ChannelSettings& channel : settings.channels) {
         if (channel.processing.alarm_high || channel.processing.alarm_low) {
             topics.insert(channel.name);
         }
     }
+    return topics;
+}
+
+void Alarms::expect(const Settings& settings) {
+    Topics topics = topics_in(settings);
+    const std::lock_guard lock(mutex_);
+    if (expected_) {
+        expected_->merge(topics);
+    }
+}
+
+void Alarms::retain(const Settings& settings) {
+    Topics topics = topics_in(settings);
     std::vector<ChannelAlarm> removed;
     {
         const std::lock_guard lock(mutex_);
@@ -107,6 +123,7 @@ void Alarms::retain(const Settings& settings) {
             }
             return is_gone;
         });
+        expected_ = std::move(topics);
     }
     for (const ChannelAlarm& alarm : removed) {
         events_.add(

@@ -9,6 +9,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -43,10 +44,9 @@ struct ChannelAlarm {
 /// acknowledged.
 ///
 /// Threads: any.
-/// Limits: one alarm per channel; the channel table limits the number of channels. A comment has at most
-/// comment_bytes_max bytes.
-/// Failure: note() counts a lost event if memory is exhausted; the next report of the alarm corrects its state. The
-/// others throw std::bad_alloc.
+/// Limits: one alarm per channel in the settings of retain(); the channel table limits the number of channels. A
+/// comment has at most comment_bytes_max bytes. Failure: note() counts a lost event if memory is exhausted; the next
+/// report of the alarm corrects its state. The others throw std::bad_alloc.
 class Alarms {
   public:
     static constexpr std::size_t comment_bytes_max = 256;
@@ -64,7 +64,10 @@ class Alarms {
     void note(const AlarmNews& news) noexcept;
     /// Sets the known states as the initial alarm states of a device.
     void continue_in(ProcessingPlan& plan, std::string_view device) const;
-    /// Removes alarms that are not in the settings.
+    /// Also accepts reports of the alarms in these settings, whose devices may start at any time from now on.
+    void expect(const Settings& settings);
+    /// Removes alarms that are not in the settings, and ignores reports of them from now on: the last reading of a
+    /// device whose settings have changed may end later.
     void retain(const Settings& settings);
 
     /// Returns all alarms, ordered by device and channel.
@@ -77,12 +80,16 @@ class Alarms {
     Acknowledging acknowledge(std::string_view device, std::string_view channel, Acknowledgment acknowledgment);
 
   private:
+    using Topics = std::set<std::string, std::less<>>;
+
+    [[nodiscard]] static Topics topics_in(const Settings& settings);
     void take(const AlarmNews& news);
 
     EventLog& events_;
     const std::function<bool(std::string_view device)> is_measuring_;
     mutable std::mutex mutex_;  // guards the members below
     std::map<std::string, ChannelAlarm, std::less<>> by_topic_;
+    std::optional<Topics> expected_;  // topics of the alarms in the settings; nullopt: all
 };
 
 }  // namespace telegate

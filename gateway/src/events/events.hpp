@@ -39,6 +39,8 @@ enum class EventKind : std::uint8_t {
     alarm_raised,
     alarm_cleared,
     alarm_acknowledged,
+    log_space_lacking,
+    log_space_regained,
 };
 
 /// How an event is written to the log.
@@ -74,6 +76,8 @@ inline constexpr std::array event_kinds{
     EventKindRow{.kind = EventKind::alarm_raised,       .name = "alarm raised",       .logging = EventLogging::warning},
     EventKindRow{.kind = EventKind::alarm_cleared,      .name = "alarm cleared"},
     EventKindRow{.kind = EventKind::alarm_acknowledged, .name = "alarm acknowledged", .is_limited = false},
+    EventKindRow{.kind = EventKind::log_space_lacking,  .name = "log lacks disk space", .logging = EventLogging::warning},
+    EventKindRow{.kind = EventKind::log_space_regained, .name = "log has disk space"},
 };
 // clang-format on
 

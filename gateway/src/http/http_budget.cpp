@@ -3,6 +3,7 @@
 #include <malloc.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace telegate {
 namespace {
@@ -54,6 +55,17 @@ void HttpBudget::give_response(std::shared_ptr<const std::string> body) noexcept
 void HttpBudget::note_refused_request() noexcept {
     const std::lock_guard lock(mutex_);
     ++figures_.requests_refused;
+}
+
+void HttpBudget::note_crowd(std::string text) {
+    const std::lock_guard lock(mutex_);
+    crowd_ = std::move(text);
+    crowded_at_ = std::chrono::steady_clock::now();
+}
+
+std::string HttpBudget::crowd() const {
+    const std::lock_guard lock(mutex_);
+    return std::chrono::steady_clock::now() - crowded_at_ < crowd_time ? crowd_ : "";
 }
 
 HttpFigures HttpBudget::figures() const {

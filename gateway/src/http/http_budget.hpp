@@ -1,8 +1,10 @@
 #pragma once
 
+#include "core/clock.hpp"
 #include "http/http_limits.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -30,6 +32,9 @@ class HttpBudget {
     /// With connections_max connections, at most 1 MiB in total.
     static constexpr std::size_t small_body_bytes_max = 16 * 1024;
 
+    /// As long as other failures affect the readiness.
+    static constexpr std::chrono::seconds crowd_time{5};
+
     explicit HttpBudget(const HttpLimits& given) : limits(given) {}
 
     [[nodiscard]] bool take_body(std::size_t bytes) noexcept { return take(bodies_, bytes, limits.bodies_bytes_max); }
@@ -46,6 +51,10 @@ class HttpBudget {
     void give_response(std::shared_ptr<const std::string> body) noexcept;
 
     void note_refused_request() noexcept;
+    /// Remembers which client uses most of something, for crowd_time.
+    void note_crowd(std::string text);
+    /// Returns the last noted text; "" if it is older than crowd_time.
+    [[nodiscard]] std::string crowd() const;
     [[nodiscard]] HttpFigures figures() const;
 
     const HttpLimits limits;
@@ -70,6 +79,8 @@ class HttpBudget {
     mutable std::mutex mutex_;         // guards the members below
     std::vector<Response> responses_;  // at most one per connection
     HttpFigures figures_;
+    std::string crowd_;
+    MonoTime crowded_at_{};
     bool was_high_ = false;  // since memory was last returned to the system
 };
 

@@ -3,6 +3,8 @@
 #include "http/http_text.hpp"
 #include "http/problem.hpp"
 
+#include <boost/asio/post.hpp>
+
 #include <algorithm>
 #include <chrono>
 #include <exception>
@@ -51,7 +53,13 @@ bool takes_body(std::string_view method) {
 
 HttpConnection::HttpConnection(std::unique_ptr<HttpSocket> socket, HttpPeer peer, boost::asio::io_context& io,
                                HttpHost& host)
-    : socket_(std::move(socket)), peer_(std::move(peer)), host_(host), limits_(host.budget.limits), timer_(io) {}
+    : socket_(std::move(socket)),
+      peer_(std::move(peer)),
+      client_(client_of(peer_)),
+      host_(host),
+      limits_(host.budget.limits),
+      timer_(io),
+      is_opened_(!socket_->has_handshake()) {}
 
 HttpConnection::~HttpConnection() {
     host_.budget.give_body(body_bytes_taken_);
@@ -86,17 +94,21 @@ void HttpConnection::close() noexcept {
     socket_->close();
 }
 
+void HttpConnection::displace() noexcept {
+    close();
+    end_stream();
+    release_response();
+}
+
 void HttpConnection::start(Phase phase) {
     const MonoTime now = now_is();
     phase_ = phase;
+    since_ = now;
     switch (phase) {
         case Phase::request: deadline_ = now + limits_.request_time; break;
         case Phase::queued: deadline_ = now + limits_.queue_time; break;
         case Phase::idle: deadline_ = now + limits_.idle_time; break;
-        case Phase::response:
-            deadline_ = now + limits_.response_time;
-            taken_at_ = now;
-            break;
+        case Phase::response: deadline_ = now + limits_.response_time; break;
         case Phase::streaming: deadline_ = now + limits_.stream_stall; break;
         case Phase::lingering: deadline_ = now + limits_.linger_time; break;
         case Phase::answering:  // ends when the handler returns
@@ -118,6 +130,7 @@ void HttpConnection::opened(bool ok, std::size_t /*bytes*/) {
         if (!ok) {
             return close();
         }
+        is_opened_ = true;
         peer_.certificate = socket_->peer_name();
         go_on();
     });
@@ -143,7 +156,7 @@ void HttpConnection::sent(bool ok, std::size_t bytes) {
             return close();
         }
         out_sent_ += bytes;
-        taken_at_ = now_is();
+        since_ = now_is();
         if (out_sent_ == out_.bytes.size() + (out_.shared ? out_.shared->size() : 0)) {
             drop_response();
             out_.bytes = {};
@@ -169,10 +182,15 @@ void HttpConnection::expired(bool ok, std::size_t /*bytes*/) {
             go_on();
         } else if (is_over) {
             close();
-        } else if (is_streaming_ && out_.bytes.empty()) {
+        } else if (is_streaming_ && out_.bytes.empty() && !is_resuming_) {
             go_on();
         }
     });
+}
+
+void HttpConnection::resumed(bool /*ok*/, std::size_t /*bytes*/) {
+    is_resuming_ = false;
+    guarded([&] { go_on(); });
 }
 
 void HttpConnection::receive() {
@@ -198,6 +216,10 @@ void HttpConnection::go_on() {
         if (out_.pull) {
             if (!pull()) {
                 return receive();
+            }
+            if (out_.bytes.empty() && out_.pull) {  // more was looked at than there was to send: others go first
+                is_resuming_ = true;
+                return boost::asio::post(timer_.get_executor(), done(&HttpConnection::resumed));
             }
         } else if (is_last_) {
             return linger();
@@ -243,7 +265,7 @@ void HttpConnection::end_pull() {
 }
 
 void HttpConnection::begin_stream() {
-    if (!host_.budget.take_stream()) {
+    if (!host_.budget.take_stream() && !(host_.end_a_stream(client_) && host_.budget.take_stream())) {
         out_.pull = nullptr;
         return refuse(503, "too many event streams: must be at most " + std::to_string(limits_.streams_max) +
                                " (setting streams_max)");
@@ -271,7 +293,7 @@ void HttpConnection::linger() {
 void HttpConnection::wake_stream() noexcept {
     if (is_streaming_) {
         may_pull_ = true;
-        if (out_.bytes.empty()) {
+        if (out_.bytes.empty() && !is_resuming_) {
             guarded([&] { go_on(); });
         }
     }
@@ -294,16 +316,21 @@ std::optional<HttpClaim> HttpConnection::claim(MonoTime now) const noexcept {
     if (phase_ == Phase::answering || phase_ == Phase::streaming || phase_ == Phase::closed) {
         return std::nullopt;  // streams have their own limit
     }
-    if (phase_ == Phase::response && now - taken_at_ >= limits_.stuck_after) {
-        return HttpClaim{Standing::stuck, taken_at_};
+    if (phase_ == Phase::response && is_stuck(now)) {
+        return HttpClaim{Standing::stuck, since_};
     }
-    if (goes_first_ && phase_ != Phase::lingering) {
-        return HttpClaim{Standing::first, deadline_};
+    if (!is_opened_) {
+        return HttpClaim{Standing::opening, since_};
     }
-    if (phase_ == Phase::idle || phase_ == Phase::lingering) {
-        return HttpClaim{Standing::resting, deadline_};
+    if (phase_ == Phase::lingering || (phase_ == Phase::idle && !goes_first_)) {
+        return HttpClaim{Standing::resting, since_};
     }
-    return phase_ == Phase::response ? HttpClaim{Standing::taking, taken_at_} : HttpClaim{Standing::asking, deadline_};
+    return HttpClaim{phase_ == Phase::response ? Standing::taking : Standing::asking, since_};
+}
+
+bool HttpConnection::is_stuck(MonoTime now) const noexcept {
+    const bool is_sending = phase_ == Phase::response || (phase_ == Phase::streaming && !out_.bytes.empty());
+    return is_sending && now - since_ >= limits_.stuck_after;
 }
 
 void HttpConnection::skip_body() {
@@ -465,11 +492,18 @@ void HttpConnection::take_response() {
     if (!out_.shared || out_.shared->size() <= HttpBudget::small_body_bytes_max) {
         return;
     }
-    has_response_ = host_.budget.take_response(*out_.shared);
+    has_response_ = host_.budget.take_response(*out_.shared) ||
+                    (host_.end_a_response() && host_.budget.take_response(*out_.shared));
     if (!has_response_) {
         out_.shared.reset();
         refuse(503, "too many response bytes are waiting to be read: must be at most " +
                         std::to_string(limits_.responses_bytes_max));
+    }
+}
+
+void HttpConnection::release_response() noexcept {
+    if (std::exchange(has_response_, false)) {
+        host_.budget.give_response(out_.shared);
     }
 }
 

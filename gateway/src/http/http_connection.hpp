@@ -27,10 +27,10 @@ namespace telegate {
 struct HttpClaim {
     enum class Standing : std::uint8_t {
         stuck,    // the client does not read the response
+        opening,  // in the TLS handshake
         resting,  // idle between requests, or closing
         taking,   // the client is reading a response
-        asking,   // has connected, or has sent a part of a request
-        first,    // the last request was for a prioritized path
+        asking,   // has connected, has sent a part of a request, or is idle after one for a prioritized path
     };
     Standing standing = Standing::stuck;
     MonoTime time{};  // among equals, the earliest is closed
@@ -55,6 +55,10 @@ class HttpHost {
 
     /// Calls begin_answer() when a worker is free, then answer() on that worker, then end_answer().
     virtual void queue(std::shared_ptr<HttpConnection> connection) = 0;
+    /// Ends a stream of a client that has to yield to `client`. Returns false if there is none.
+    virtual bool end_a_stream(std::string_view client) = 0;
+    /// Closes a connection that does not read its response. Returns false if there is none.
+    virtual bool end_a_response() = 0;
     /// Calls wake_stream() of all connections soon.
     virtual void wake_streams() noexcept = 0;
     /// Called by the destructor of the connection.
@@ -82,6 +86,8 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     void open() noexcept;
     /// Closes the connection. Idempotent.
     void close() noexcept;
+    /// Closes the connection and releases what it has reserved at once.
+    void displace() noexcept;
     /// Returns whether the request still waits for a worker. If so, the caller must call answer() next, and the object
     /// is kept alive until end_answer().
     [[nodiscard]] bool begin_answer() noexcept;
@@ -97,6 +103,13 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
 
     [[nodiscard]] bool is_open() const noexcept { return phase_ != Phase::closed; }
     [[nodiscard]] bool is_streaming() const noexcept { return is_streaming_; }
+    /// Returns whether it counts against connections_max.
+    [[nodiscard]] bool holds_a_place() const noexcept { return is_open() && !is_streaming_; }
+    /// Returns whether the peer has not read what was sent for a while.
+    [[nodiscard]] bool is_stuck(MonoTime now) const noexcept;
+    [[nodiscard]] bool has_reserved_response() const noexcept { return has_response_; }
+    /// Returns the client that the peer counts as.
+    [[nodiscard]] const std::string& client() const noexcept { return client_; }
     /// Returns the claim, or nullopt if the connection must not be closed now.
     [[nodiscard]] std::optional<HttpClaim> claim(MonoTime now) const noexcept;
 
@@ -116,6 +129,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     void sent(bool ok, std::size_t bytes);
     void ended(bool ok, std::size_t bytes);
     void expired(bool ok, std::size_t bytes);
+    void resumed(bool ok, std::size_t bytes);
 
     void go_on();
     void receive();
@@ -132,22 +146,26 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     void wait_for_request();
     void skip_body();
     void take_response();
+    void release_response() noexcept;
     void drop_response() noexcept;
     void refuse(int status, std::string detail);
     [[nodiscard]] HttpResponse ask_handler();
 
     const std::unique_ptr<HttpSocket> socket_;
     HttpPeer peer_;
+    const std::string client_;
     HttpHost& host_;
     const HttpLimits& limits_;
     std::shared_ptr<HttpConnection> self_;  // while a worker has the request
     Phase phase_ = Phase::request;
     MonoTime deadline_{};  // of the phase
     HttpTimer timer_;
-    MonoTime taken_at_{};  // when the response began, or when the peer last received a part of it
+    MonoTime since_{};  // when the phase began, or when the peer last received a part of the response
+    bool is_opened_;    // the handshake is over, or there is none
     bool is_receiving_ = false;
-    bool is_last_ = false;     // nothing is read after the current response
-    bool goes_first_ = false;  // the last request was for a prioritized path
+    bool is_resuming_ = false;  // resumed() continues
+    bool is_last_ = false;      // nothing is read after the current response
+    bool goes_first_ = false;   // the last request was for a prioritized path
     std::size_t requests_ = 0;
 
     // Input.

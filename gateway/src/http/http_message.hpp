@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/client_shares.hpp"
 #include "log/log_line.hpp"
 
 #include <cstddef>
@@ -28,6 +29,11 @@ struct HttpPeer {
     std::string certificate = {};           // the common name (CN) of a verified client certificate
     [[nodiscard]] bool over_tcp() const noexcept { return !uid; }
 };
+
+/// Returns the client that the peer counts as, see client_of() of core; each user of a Unix socket is one.
+[[nodiscard]] inline std::string client_of(const HttpPeer& peer) {
+    return peer.uid ? "uid=" + std::to_string(*peer.uid) : client_of(peer.address);
+}
 
 /// A request as the routes see it. The texts are valid during the call.
 struct HttpRequest {

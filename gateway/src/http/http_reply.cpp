@@ -57,6 +57,13 @@ std::string head_of(const HttpResponse& response, const ReplyFrame& frame) {
     if (head.count(http::field::cache_control) == 0) {
         head.set(http::field::cache_control, "no-store");
     }
+    // For browsers: a page of another origin can neither run nor embed what this server sends.
+    for (const auto& [name, value] :
+         {std::pair{"X-Content-Type-Options", "nosniff"}, std::pair{"Cross-Origin-Resource-Policy", "same-origin"}}) {
+        if (head.count(name) == 0) {
+            head.set(name, value);
+        }
+    }
     set_framing(head, response, frame);
     return boost::beast::buffers_to_string(http::fields::writer(head, head.version(), head.result_int()).get());
 }

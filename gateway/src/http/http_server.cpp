@@ -4,7 +4,10 @@
 #include "base/setting_failure.hpp"
 #include "http/http_connection.hpp"
 #include "http/http_listener.hpp"
+#include "http/post_surely.hpp"
+#include "http/tls_handshakes.hpp"
 
+#include "core/client_shares.hpp"
 #include "core/start_thread.hpp"
 
 #include <boost/asio/executor_work_guard.hpp>
@@ -29,7 +32,6 @@ using Executor = asio::io_context::executor_type;
 using SteadyClock = std::chrono::steady_clock;
 
 constexpr std::size_t accepts_per_turn = 16;
-constexpr std::chrono::milliseconds pause{100};  // until descriptors or memory may be available again
 
 std::vector<HttpListener> listeners_of(const HttpServerOptions& options) {
     std::vector<HttpListener> listeners;
@@ -44,24 +46,6 @@ std::vector<HttpListener> listeners_of(const HttpServerOptions& options) {
                                     [&] { return HttpListener::on_unix(options.unix_socket); }));
     }
     return listeners;
-}
-
-/// Repeats `step` until there is enough memory for it.
-template <typename Step>
-void surely(const Step& step) noexcept {
-    for (bool is_done = false; !is_done;) {
-        try {
-            step();
-            is_done = true;
-        } catch (const std::exception&) {
-            std::this_thread::sleep_for(pause);
-        }
-    }
-}
-
-template <typename Action>
-void post_surely(asio::io_context& io, const Action& action) noexcept {
-    surely([&] { asio::post(io, action); });
 }
 
 /// Calls `action` at `time` instead of an action that still waits for the timer.
@@ -84,7 +68,7 @@ void run(asio::io_context& io, const AfterEach& after_each) noexcept {
     const MemoryReserve::Use use(reserve);
     for (bool goes_on = true; goes_on;) {
         if (!reserve.restore()) {
-            std::this_thread::sleep_for(pause);
+            std::this_thread::sleep_for(shortage_pause);
             continue;
         }
         try {
@@ -129,6 +113,7 @@ class HttpServer::State final : public HttpHost {
             io_thread_.join();
         }
         end_workers();
+        handshakes_.stop();
         close_doors();
     }
 
@@ -188,8 +173,50 @@ class HttpServer::State final : public HttpHost {
     };
 
     void queue(std::shared_ptr<HttpConnection> connection) override {
-        queue_.push_back(std::move(connection));
+        queue_.add(connection->client(), connection);
         feed_workers();
+    }
+
+    /// Closes the newest stream of the client with the most streams, if it has to yield; otherwise one of its own that
+    /// it does not read.
+    bool end_a_stream(std::string_view client) override {
+        const ClientShares shares = shares_of(&HttpConnection::is_streaming);
+        const MonoTime now = SteadyClock::now();
+        const bool others_yield = shares.yields_to(client);
+        const std::string_view hog = others_yield ? shares.most().client : client;
+        const auto found = std::find_if(connections_.rbegin(), connections_.rend(), [&](const HttpConnection* each) {
+            return each->is_streaming() && each->client() == hog && (others_yield || each->is_stuck(now));
+        });
+        if (found == connections_.rend()) {
+            if (budget.crowd().empty()) {  // nobody has more than a share
+                budget.note_crowd("all " + std::to_string(budget.limits.streams_max) + " event streams are in use");
+            }
+            return false;
+        }
+        note_crowd(shares, "event streams", budget.limits.streams_max);
+        (*found)->displace();
+        return true;
+    }
+
+    /// Frees capacity of unread responses: closes the first connection with one, of the client with most of them.
+    bool end_a_response() override {
+        const MonoTime now = SteadyClock::now();
+        std::vector<HttpConnection*> stuck;
+        ClientShares shares;
+        for (HttpConnection* const each : connections_) {
+            if (each->has_reserved_response() && each->is_stuck(now)) {
+                stuck.push_back(each);
+                shares.add(each->client());
+            }
+        }
+        const auto found = std::find_if(stuck.begin(), stuck.end(), [hog = shares.most().client](const auto* each) {
+            return each->client() == hog;
+        });
+        if (found == stuck.end()) {
+            return false;
+        }
+        (*found)->displace();
+        return true;
     }
 
     void forget(const HttpConnection& connection) noexcept override { std::erase(connections_, &connection); }
@@ -237,7 +264,7 @@ class HttpServer::State final : public HttpHost {
             HttpListener::Accepted client = door.listener.accept();
             if (client.outcome == HttpListener::Outcome::exhausted) {
                 // The listener stays readable.
-                return call_at(door.timer, SteadyClock::now() + pause, [this, &door] { await_clients(door); });
+                return call_at(door.timer, SteadyClock::now() + shortage_pause, [this, &door] { await_clients(door); });
             }
             if (client.outcome == HttpListener::Outcome::none) {
                 break;
@@ -251,41 +278,70 @@ class HttpServer::State final : public HttpHost {
     }
 
     void add(const HttpListener& listener, HttpListener::Accepted&& client) {
-        const auto open = std::count_if(connections_.begin(), connections_.end(), [](const HttpConnection* connection) {
-            return connection->is_open() && !connection->is_streaming();
-        });
-        if (static_cast<std::size_t>(open) >= budget.limits.connections_max && !close_least_claim()) {
+        const std::string name = client_of(client.peer);
+        const ClientShares shares = shares_of(&HttpConnection::holds_a_place);
+        if (shares.size() >= budget.limits.connections_max && !close_least_claim(shares, name)) {
             return;
         }
         const auto tls = options_.tls && listener.over_tcp() ? options_.tls() : nullptr;
-        auto socket = tls ? tls->open(io_, std::move(client.socket)) : make_plain_socket(io_, std::move(client.socket));
+        auto socket = tls ? tls->open(io_, std::move(client.socket), {handshakes_, name})
+                          : make_plain_socket(io_, std::move(client.socket));
         const auto connection = std::make_shared<HttpConnection>(std::move(socket), std::move(client.peer), io_, *this);
         connections_.push_back(connection.get());
         connection->open();
     }
 
-    /// Returns whether there was a connection to close.
-    bool close_least_claim() {
-        HttpConnection* least = nullptr;
-        std::optional<HttpClaim> least_claim;
-        const MonoTime now = SteadyClock::now();
-        for (HttpConnection* const connection : connections_) {
-            const std::optional<HttpClaim> claim = connection->claim(now);
-            if (claim && (!least_claim || *claim < *least_claim)) {
-                least = connection;
-                least_claim = claim;
+    /// Returns the number of connections of each client with this property.
+    ClientShares shares_of(bool (HttpConnection::*has_property)() const noexcept) const {
+        ClientShares shares;
+        for (const HttpConnection* const connection : connections_) {
+            if ((connection->*has_property)()) {
+                shares.add(connection->client());
             }
         }
+        return shares;
+    }
+
+    /// Returns null if no connection, of this client unless it is empty, can be closed now.
+    HttpConnection* least_claim(MonoTime now, std::string_view client) const {
+        HttpConnection* least = nullptr;
+        std::optional<HttpClaim> claim_of_least;
+        for (HttpConnection* const connection : connections_) {
+            const std::optional<HttpClaim> claim = connection->claim(now);
+            const bool counts = claim && (client.empty() || connection->client() == client);
+            if (counts && (!claim_of_least || *claim < *claim_of_least)) {
+                least = connection;
+                claim_of_least = claim;
+            }
+        }
+        return least;
+    }
+
+    /// Closes a connection in favor of a new one of `client`: of the client with the most connections, if it has to
+    /// yield, otherwise of the same client, or of any if that has none. Returns whether there was one to close.
+    bool close_least_claim(const ClientShares& shares, std::string_view client) {
+        const MonoTime now = SteadyClock::now();
+        note_crowd(shares, "connections", budget.limits.connections_max);
+        HttpConnection* least = least_claim(now, shares.yields_to(client) ? shares.most().client : client);
+        least = least == nullptr ? least_claim(now, {}) : least;
         if (least != nullptr) {
             least->close();
         }
         return least != nullptr;
     }
 
+    /// Remembers the client with the most places if it has half of them, for the readiness.
+    void note_crowd(const ClientShares& shares, std::string_view what, std::size_t places) {
+        const ClientShares::Holder most = shares.most();
+        if (most.places > 1 && most.places * 2 >= places) {
+            budget.note_crowd(std::string(most.client) + " has " + std::to_string(most.places) + " of " +
+                              std::to_string(places) + ' ' + std::string(what));
+        }
+    }
+
     void feed_workers() noexcept {
         while (busy_workers_ < workers_.size() && !queue_.empty()) {
-            const auto connection = std::move(queue_.front());
-            queue_.pop_front();
+            const auto connection = queue_.take();
             if (connection->begin_answer()) {
                 ++busy_workers_;
                 ++answering_;
@@ -370,17 +426,19 @@ class HttpServer::State final : public HttpHost {
     }
 
     const HttpServerOptions options_;
-    std::vector<HttpConnection*> connections_;  // each removes itself
+    std::vector<HttpConnection*> connections_;  // the newest last; each removes itself
     asio::io_context io_{1};
     asio::executor_work_guard<Executor> work_{io_.get_executor()};
     std::vector<std::unique_ptr<Door>> doors_;
     std::thread io_thread_;
     bool is_stopping_ = false;
 
+    TlsHandshakes handshakes_;
+
     asio::io_context answers_;
     asio::executor_work_guard<Executor> answers_work_{answers_.get_executor()};
     std::vector<std::thread> workers_;
-    std::deque<std::shared_ptr<HttpConnection>> queue_;  // complete requests, at most one per connection
+    ClientTurns<std::shared_ptr<HttpConnection>> queue_;  // complete requests, at most one per connection
     std::size_t busy_workers_ = 0;
     std::size_t answering_ = 0;  // requests that wait for a response, from a worker or later
 
@@ -424,6 +482,10 @@ std::size_t HttpServer::streams() const noexcept {
 
 HttpFigures HttpServer::figures() const {
     return state_->budget.figures();
+}
+
+std::string HttpServer::crowd() const {
+    return state_->budget.crowd();
 }
 
 std::string HttpServer::address() const {

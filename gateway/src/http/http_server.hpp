@@ -55,6 +55,8 @@ class HttpServer {
     /// Returns the number of open streams. Threads: any.
     [[nodiscard]] std::size_t streams() const noexcept;
     [[nodiscard]] HttpFigures figures() const;
+    /// See HttpBudget::crowd(). Threads: any.
+    [[nodiscard]] std::string crowd() const;
     /// Returns the address of the first listener, "" if there is none.
     [[nodiscard]] std::string address() const;
     /// Returns the URL of each listener: "http://127.0.0.1:8080", "https://..." or "unix:/run/x.sock".

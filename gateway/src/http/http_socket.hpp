@@ -51,6 +51,8 @@ class HttpSocket {
     virtual void end(HttpDone done) = 0;
     /// Cancels all operations; data already sent is still delivered. Idempotent.
     virtual void close() noexcept = 0;
+    /// Returns whether open() waits for the peer.
+    [[nodiscard]] virtual bool has_handshake() const noexcept { return false; }
     /// Returns the common name (CN) of the verified client certificate, "" if there is none.
     [[nodiscard]] virtual std::string peer_name() const { return {}; }
 };

@@ -8,11 +8,26 @@
 namespace telegate {
 namespace {
 
-/// Removes the text before `mark`, and the mark, from the front and returns the text.
+/// Removes the text before `mark`, and the mark, from the front and returns the text. A mark in quotes does not count.
 std::string_view take_part(std::string_view& text, char mark) noexcept {
-    const std::string_view part = text.substr(0, text.find(mark));
+    bool is_quoted = false;
+    std::size_t end = 0;
+    while (end < text.size() && (is_quoted || text[end] != mark)) {
+        is_quoted = is_quoted != (text[end] == '"');
+        end += is_quoted && text[end] == '\\' ? 2U : 1U;
+    }
+    const std::string_view part = text.substr(0, end);
     text.remove_prefix(std::min(part.size() + 1, text.size()));
     return trimmed(part);
+}
+
+/// Returns the value of a parameter, which may be in quotes.
+std::string_view value_of(std::string_view parameter) noexcept {
+    std::string_view value = trimmed(parameter);
+    if (value.size() >= 2 && value.front() == '"' && value.back() == '"') {
+        value = value.substr(1, value.size() - 2);
+    }
+    return value;
 }
 
 /// A parsed media range such as "text/plain; version=0.0.4".
@@ -23,9 +38,9 @@ struct MediaRange {
             std::string_view parameter = take_part(text, ';');
             const std::string_view key = take_part(parameter, '=');
             if (same_name(key, "version")) {
-                version = trimmed(parameter);
+                version = value_of(parameter);
             } else if (same_name(key, "q")) {
-                parameter = trimmed(parameter);
+                parameter = value_of(parameter);
                 std::from_chars(parameter.data(), parameter.data() + parameter.size(), weight);
             }
         }

@@ -31,10 +31,12 @@ struct RestCredentials {
 };
 
 struct RestAccessLimits {
-    // PUT, POST, PATCH and DELETE of all clients; for users and scripts, not a data path
+    // PUT, POST, PATCH and DELETE of a client for one path of the API; for users and scripts, not a data path. A script
+    // that changes settings without a pause does not keep its user from stopping a device.
     Rate changes{50, 100};
-    Rate failures{1, 10};             // wrong tokens per address: enough for typos, too few for guessing
-    std::size_t addresses_max = 256;  // with counted failures; the address that failed longest ago is forgotten first
+    Rate failures{1, 10};              // wrong tokens per client: enough for typos, too few for guessing
+    std::size_t addresses_max = 256;   // with counted failures; the one that failed longest ago is forgotten first
+    std::size_t changers_max = 1'024;  // counted clients and paths; likewise
 };
 
 struct RestOptions {

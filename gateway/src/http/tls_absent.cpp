@@ -18,7 +18,8 @@ TlsContext::TlsContext(const TlsPaths& paths, bool /*certificate_needed*/) {
 
 TlsContext::~TlsContext() = default;
 
-std::unique_ptr<HttpSocket> TlsContext::open(boost::asio::io_context& /*io*/, UniqueFd /*descriptor*/) const {
+std::unique_ptr<HttpSocket> TlsContext::open(boost::asio::io_context& /*io*/, UniqueFd /*descriptor*/,
+                                             Handshake /*handshake*/) const {
     throw std::bad_alloc();
 }
 

@@ -12,6 +12,7 @@ class io_context;
 namespace telegate {
 
 class HttpSocket;
+class TlsHandshakes;
 
 /// Paths of PEM files.
 struct TlsPaths {
@@ -37,8 +38,15 @@ class TlsContext {
     TlsContext(const TlsContext&) = delete;
     TlsContext& operator=(const TlsContext&) = delete;
 
+    /// The thread of the handshakes, which outlives the socket, and the client that a connection counts as; see
+    /// client_of().
+    struct Handshake {
+        TlsHandshakes& thread;
+        std::string client;
+    };
     /// Returns a TLS socket for an accepted connection. It may outlive this object. Throws std::bad_alloc.
-    [[nodiscard]] std::unique_ptr<HttpSocket> open(boost::asio::io_context& io, UniqueFd descriptor) const;
+    [[nodiscard]] std::unique_ptr<HttpSocket> open(boost::asio::io_context& io, UniqueFd descriptor,
+                                                   Handshake handshake) const;
 
   private:
     struct Native;

@@ -60,6 +60,7 @@ void ChannelWatch::check(ChannelId channel, MonoTime now) {
     if (since == MonoTime()) {
         since = now;
     }
+    since = std::max(since, parts_.pump.bad_from(channel));  // it was good between two checks
     if (now - since < bad_after) {
         return;
     }

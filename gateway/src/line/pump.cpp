@@ -3,13 +3,45 @@
 #include "core/assert.hpp"
 
 #include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstring>
+#include <map>
+#include <new>
+#include <thread>
 #include <utility>
 
 namespace telegate {
+namespace {
+
+using SampleWords = std::array<std::uint64_t, sizeof(TelemetrySample) / sizeof(std::uint64_t)>;
+constexpr std::size_t version_word = offsetof(TelemetrySample, seq) / sizeof(std::uint64_t);
+constexpr std::size_t time_word = offsetof(TelemetrySample, time_mono_ns) / sizeof(std::uint64_t);
+
+std::atomic_ref<std::uint64_t> sample_word(const TelemetrySample& sample, std::size_t word) noexcept {
+    // There is no constant atomic_ref; readers modify nothing.
+    return std::atomic_ref(reinterpret_cast<std::uint64_t*>(const_cast<TelemetrySample*>(&sample))[word]);
+}
+
+}  // namespace
 
 Pump::Pump(const PumpParts& parts)
     : parts_(parts),
-      wake_(parts_.reactor, parts_.waker.descriptor(), [this] { on_wake(); }, {}),
+      wake_(parts_.reactor, parts_.waker.descriptor(),
+            [this] {
+                parts_.waker.clear();  // before the check, so that samples pushed from here on wake the pump again
+                wake_.wait_readable();
+                take_turn();
+            },
+            {}),
+      late_wake_(parts_.reactor, parts_.waker.late_descriptor(),
+                 [this] {
+                     parts_.waker.clear_late();
+                     late_wake_.wait_readable();
+                     take_turn();
+                 },
+                 {}),
       batch_(batch_samples),
       channels_(parts_.channels) {
     taken_.reserve(parts_.ledger.devices());
@@ -32,16 +64,16 @@ bool Pump::must_wait() {
 
 void Pump::start() {
     wake_.wait_readable();
+    late_wake_.wait_readable();
 }
 
-void Pump::on_wake() {
-    parts_.waker.clear();  // before the check, so that samples pushed from here on wake the pump again
-    if (!is_wanted()) {
-        parts_.waker.begin_low_power();
+void Pump::take_turn() {
+    const std::chrono::milliseconds delay = queue_delay_max();
+    if (delay.count() > 0) {
+        parts_.waker.begin_low_power(delay);
     } else if (parts_.waker.is_low_power()) {
         parts_.waker.end_low_power();
     }
-    wake_.wait_readable();
     pump_some();
 }
 
@@ -51,9 +83,12 @@ void Pump::pump_some() {
     }
 }
 
-bool Pump::is_wanted() const noexcept {
-    return std::any_of(consumers_.begin(), consumers_.end(),
-                       [](const SampleConsumer* consumer) { return consumer->is_wanted(); });
+std::chrono::milliseconds Pump::queue_delay_max() const noexcept {
+    std::chrono::milliseconds delay = SampleConsumer::delay_longest;
+    for (const SampleConsumer* const consumer : consumers_) {
+        delay = std::min(delay, consumer->queue_delay_max());
+    }
+    return delay;
 }
 
 void Pump::catch_up() {
@@ -118,7 +153,10 @@ void Pump::note(std::span<const TelemetrySample> samples) {
             note_hole(i, sample, progress);
         }
         progress.reach(sample.seq);
-        channel.last = sample;
+        if (sample.quality == Quality::bad && channel.last.quality != Quality::bad) [[unlikely]] {
+            channel.bad_from = MonoTime(std::chrono::nanoseconds(sample.time_mono_ns));
+        }
+        channel.store(sample);
         if (channel.device != device) {
             note_taken(device, i - first);
             device = channel.device;
@@ -190,19 +228,83 @@ void Pump::publish_gap(const SampleGap& gap) {
 }
 
 void Pump::discard_all(DropReason reason) {
+    std::map<ChannelId, SampleGap> discarded;  // the last range of each channel
+    bool has_memory = true;
     while (const std::size_t count = parts_.queue.pop(batch_)) {
         for (const TelemetrySample& sample : std::span(batch_).first(count)) {
             parts_.ledger.dropped_at_pump(sample, reason);
+            has_memory = has_memory && note_discarded(sample, reason, discarded);
         }
+    }
+    for (const auto& [channel, gap] : discarded) {
+        tell_loss(channel, gap.first_seq - 1, DropReason::queue_overflow);
+        tell_loss(channel, gap.last_seq, reason);
+    }
+    while (has_memory && tell_losses()) {
+    }
+}
+
+/// Adds a sample to the range of its channel. Returns false if there is no memory.
+bool Pump::note_discarded(const TelemetrySample& sample, DropReason reason, std::map<ChannelId, SampleGap>& discarded) {
+    try {
+        SampleGap& gap =
+            discarded.try_emplace(sample.channel, SampleGap{sample.channel, sample.seq, 0, reason}).first->second;
+        if (gap.last_seq > 0 && sample.seq != gap.last_seq + 1) {
+            tell_loss(gap.channel, gap.first_seq - 1, DropReason::queue_overflow);
+            tell_loss(gap.channel, gap.last_seq, reason);
+            gap.first_seq = sample.seq;
+        }
+        gap.last_seq = sample.seq;
+        return true;
+    } catch (const std::bad_alloc&) {
+        return false;
     }
 }
 
 bool Pump::has_work() const noexcept {
-    return !parts_.waker.is_low_power() && !blocked_ && parts_.queue.size() > 0;
+    return !blocked_ && parts_.queue.size() > 0;
 }
 
 std::uint64_t Pump::last_seq(ChannelId channel) const noexcept {
     return of(channel).last.seq;
+}
+
+/// Writes a sample that other threads may be reading. The sequence number, which never repeats, is the version: it is 0
+/// while the other words change. Release order: a reader that sees a new word also sees that. On x86 it costs no more
+/// than plain stores.
+void Pump::Channel::store(const TelemetrySample& sample) noexcept {
+    SampleWords words{};
+    std::memcpy(words.data(), &sample, sizeof sample);
+    sample_word(last, version_word).store(0, std::memory_order_relaxed);
+    for (std::size_t word = 0; word < words.size(); ++word) {
+        if (word != version_word) {
+            sample_word(last, word).store(words[word], std::memory_order_release);
+        }
+    }
+    sample_word(last, version_word).store(words[version_word], std::memory_order_release);
+}
+
+bool Pump::copy_last(ChannelId channel, TelemetrySample& out) const noexcept {
+    if (!parts_.channels.is_current(channel)) {
+        return false;
+    }
+    const TelemetrySample& last = of(channel).last;
+    SampleWords words{};
+    for (;; std::this_thread::yield()) {
+        const std::uint64_t version = sample_word(last, version_word).load(std::memory_order_acquire);
+        for (std::size_t word = 0; word < words.size(); ++word) {
+            words[word] = sample_word(last, word).load(std::memory_order_acquire);
+        }
+        if (version == 0 && words[time_word] == 0) {
+            return false;
+        }
+        // The acquire loads of the words come before this load.
+        if (version != 0 && sample_word(last, version_word).load(std::memory_order_relaxed) == version) {
+            words[version_word] = version;
+            std::memcpy(&out, words.data(), sizeof out);
+            return true;
+        }
+    }
 }
 
 const TelemetrySample* Pump::last(ChannelId channel) const noexcept {

@@ -3,6 +3,7 @@
 #include "core/ledger.hpp"
 #include "core/telemetry_sample.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -37,6 +38,9 @@ struct ConsumerLedger {
 /// call are then in ledger().taken and are not delivered.
 class SampleConsumer {
   public:
+    /// Every consumer has a sample within a second, including the time that the pump needs.
+    static constexpr std::chrono::milliseconds delay_longest{950};
+
     SampleConsumer() = default;
     virtual ~SampleConsumer() = default;
     SampleConsumer(const SampleConsumer&) = delete;
@@ -47,9 +51,9 @@ class SampleConsumer {
     /// Takes 1 to Pump::batch_samples samples.
     virtual void take(std::span<const TelemetrySample> samples) = 0;
     virtual void gap(const SampleGap& gap) = 0;
-    /// Returns whether the consumer needs samples as soon as they are captured. While no consumer does, the pump wakes
-    /// up rarely.
-    [[nodiscard]] virtual bool is_wanted() const noexcept { return false; }
+    /// Returns how long a captured sample may wait in the queue, up to delay_longest; 0: not at all. The pump wakes up
+    /// as often as the most demanding consumer needs. A consumer whose delay becomes shorter wakes the pump.
+    [[nodiscard]] virtual std::chrono::milliseconds queue_delay_max() const noexcept { return delay_longest; }
     /// Returns whether samples must stay in the queue for now. A consumer that returned true must wake the pump when it
     /// has capacity again.
     [[nodiscard]] virtual bool must_wait() { return false; }

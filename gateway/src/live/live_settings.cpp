@@ -1,6 +1,8 @@
 #include "live/live_settings.hpp"
 
+#include "config/hidden_secrets.hpp"
 #include "log/log_line.hpp"
+#include "plan/reachable_listeners.hpp"
 #include "settings/settings_json.hpp"
 
 #include <algorithm>
@@ -21,15 +23,17 @@ LogLine change_line(const SettingChange& change, std::string_view who) {
     return line.add("by", who);
 }
 
+SettingsProblem problem_of(const SettingChange& change, std::string what) {
+    return {{}, change.key, std::move(what), key_text(change)};
+}
+
 /// Returns problems for the changes that need a restart.
 std::vector<SettingsProblem> restarts_in(const std::vector<SettingChange>& changes) {
     std::vector<SettingsProblem> problems;
     for (const SettingChange& change : changes) {
         if (change.applies == Applies::restart) {
-            problems.push_back(
-                {{},
-                 key_text(change),
-                 "needs a restart: changed from " + log_value(change.from) + " to " + log_value(change.to)});
+            problems.push_back(problem_of(
+                change, "needs a restart: changed from " + log_value(change.from) + " to " + log_value(change.to)));
         }
     }
     return problems;
@@ -45,9 +49,25 @@ std::vector<SettingsProblem> file_only_in(const Settings& in_force, const Settin
             return other.applies == Applies::file && other.section == change.section && other.name == change.name;
         });
         if (change.applies == Applies::file && is_new) {
-            problems.push_back({{},
-                                key_text(change),
-                                "can only be set in the settings file, because it runs a program or opens a path"});
+            problems.push_back(problem_of(change,
+                                          "can only be set in the settings file, because it determines which program "
+                                          "runs, which path is opened, or where data is sent"));
+        }
+    }
+    const auto in_files = reachable_listeners(loaded);
+    const auto now = reachable_listeners(in_force);
+    const auto has = [](const auto& listeners, const auto& each) {
+        const auto found = listeners.find(each.first);
+        return found != listeners.end() && found->second == each.second;
+    };
+    for (const auto& each : reachable_listeners(wanted)) {
+        if (!has(in_files, each) && !has(now, each)) {
+            const auto& [key, value] = each;
+            SettingChange change;
+            change.section = key.section;
+            change.name = key.name;
+            change.key = key.key;
+            problems.push_back(problem_of(change, reachable_listener_fault(key, value)));
         }
     }
     return problems;
@@ -162,7 +182,7 @@ ReloadReport LiveSettings::attempt(std::string_view who, bool dry_run,
     try {
         change(report);
     } catch (const SettingsError& error) {
-        fail(ReloadOutcome::invalid, error.problems());
+        fail(ReloadOutcome::invalid, with_json_pointers(error.problems()));
     } catch (const std::length_error& error) {
         fail(ReloadOutcome::needs_restart, {{{}, "", error.what()}});
     } catch (const std::exception& error) {
@@ -182,7 +202,10 @@ ReloadReport LiveSettings::reload(std::string_view who, bool dry_run) {
             throw std::runtime_error("there is no settings source to reload from");
         }
         const Settings settings = load();
-        change_to(settings, dry_run, who, report);
+        change_to(settings, {dry_run, true, who}, report);
+        for (SettingsProblem& problem : report.problems) {
+            problem.key = problem.setting;
+        }
         if (!dry_run && !is_refusal(report.outcome)) {
             reload_files(settings, report);
             loaded_ = is_refusal(report.outcome) ? loaded_ : settings;
@@ -198,8 +221,8 @@ void LiveSettings::reload_files(const Settings& settings, ReloadReport& report) 
     try {
         report.credentials = source_.reload_files(settings);
         return;
-    } catch (const LateAnswer& error) {
-        report = refusal(ReloadOutcome::failed, error.what());
+    } catch (const LateAnswer& error) {  // earlier steps of the change stay
+        report.problems.push_back({{}, "", error.what()});
         return;
     } catch (const SettingsError& error) {
         problems = error.problems();
@@ -224,22 +247,25 @@ ReloadReport LiveSettings::replace_in_turn(const Replacement& replacement, std::
         }
         const ConfigGeneration& before = generations_.back();
         // First, so that an invalid request is rejected as invalid.
-        const Settings wanted = replacement.make(*before.settings);
+        Settings wanted = replacement.make(*before.settings);
+        restore_hidden(wanted, *before.settings);
+        restore_hidden(wanted, loaded_);  // of sections that are not in force
         if (replacement.is_based_on && !replacement.is_based_on(before.hash)) {
             report = refusal(ReloadOutcome::conflict, "the settings in force have changed in the meantime");
             return;
         }
         report.problems = file_only_in(*before.settings, loaded_, wanted);
         if (report.problems.empty()) {
-            change_to(wanted, replacement.dry_run, who, report);
+            change_to(wanted, {replacement.dry_run, replacement.may_remove_data, who}, report);
         } else {
             report.outcome = ReloadOutcome::invalid;
         }
+        report.problems = with_json_pointers(std::move(report.problems));
     });
 }
 
 std::optional<ReloadReport> LiveSettings::rollback(std::optional<std::uint64_t> generation, bool dry_run,
-                                                   std::string_view who) {
+                                                   std::string_view who, bool may_remove_data) {
     const std::lock_guard turn(turn_);
     const std::uint64_t wanted = generation.value_or(generations_.back().number - 1);
     const auto found = std::find_if(generations_.begin(), generations_.end(),
@@ -248,7 +274,9 @@ std::optional<ReloadReport> LiveSettings::rollback(std::optional<std::uint64_t> 
         return std::nullopt;
     }
     const std::shared_ptr<const Settings> settings = found->settings;
-    return replace_in_turn({.make = [&](const Settings&) { return *settings; }, .dry_run = dry_run}, who);
+    return replace_in_turn(
+        {.make = [&](const Settings&) { return *settings; }, .dry_run = dry_run, .may_remove_data = may_remove_data},
+        who);
 }
 
 std::optional<std::uint64_t> LiveSettings::confirm(std::string_view who) {
@@ -297,12 +325,10 @@ MonoTime LiveSettings::revert_if_due() {
 
 MonoTime LiveSettings::revert(const Revert& due) {
     log_.warn_each(LogLine("settings not confirmed in time").add("to_generation", due.pending.generation));
-    const ReloadOutcome outcome = replace_in_turn({.make =
-                                                       [&](const Settings&) {
-                                                           return *due.settings;
-                                                       }},
-                                                  "revert_after")
-                                      .outcome;
+    const ReloadOutcome outcome =
+        replace_in_turn({.make = [&](const Settings&) { return *due.settings; }, .may_remove_data = true},
+                        "revert_after")
+            .outcome;
     if (!is_refusal(outcome)) {
         return MonoTime::max();
     }
@@ -315,7 +341,7 @@ MonoTime LiveSettings::revert(const Revert& due) {
     return MonoTime::max();
 }
 
-void LiveSettings::change_to(const Settings& settings, bool dry_run, std::string_view who, ReloadReport& report) {
+void LiveSettings::change_to(const Settings& settings, const How& how, ReloadReport& report) {
     const std::shared_ptr<const Settings> before = generations_.back().settings;
     report.changes = diff(*before, settings);
     report.problems = restarts_in(report.changes);
@@ -324,16 +350,16 @@ void LiveSettings::change_to(const Settings& settings, bool dry_run, std::string
         return;
     }
     if (report.changes.empty()) {
-        report.outcome = dry_run ? ReloadOutcome::planned : ReloadOutcome::unchanged;
+        report.outcome = how.dry_run ? ReloadOutcome::planned : ReloadOutcome::unchanged;
         return;
     }
-    const std::string left = change_({*before, settings, report.changes, dry_run});
+    const std::string left = change_({*before, settings, report.changes, how.dry_run, how.may_remove_data});
     if (!left.empty()) {
         report.problems.push_back({{}, "", left});
     }
-    report.outcome = dry_run ? ReloadOutcome::planned : ReloadOutcome::applied;
-    if (!dry_run) {
-        put_in_force(settings, report.changes.size(), who);
+    report.outcome = how.dry_run ? ReloadOutcome::planned : ReloadOutcome::applied;
+    if (!how.dry_run) {
+        put_in_force(settings, report.changes.size(), how.who);
     }
 }
 

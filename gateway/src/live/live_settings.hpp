@@ -77,6 +77,8 @@ class LiveSettings {
         /// checked.
         std::function<bool(std::string_view hash)> is_based_on = {};
         bool dry_run = false;
+        /// Whether the log may remove data that it would keep with the settings in force.
+        bool may_remove_data = false;
         /// The previous settings are restored after this time, unless confirm() is called.
         std::optional<std::chrono::milliseconds> revert_after = {};
     };
@@ -85,7 +87,8 @@ class LiveSettings {
 
     /// Applies the settings of a generation like replace(); without a number, those of the generation before the one in
     /// force. nullopt: the generation is not kept.
-    std::optional<ReloadReport> rollback(std::optional<std::uint64_t> generation, bool dry_run, std::string_view who);
+    std::optional<ReloadReport> rollback(std::optional<std::uint64_t> generation, bool dry_run, std::string_view who,
+                                         bool may_remove_data = false);
     /// Cancels a pending revert. Returns the generation of the confirmed settings; nullopt: no revert was pending.
     std::optional<std::uint64_t> confirm(std::string_view who);
     /// Stops reverting. Waits for a change in progress.
@@ -107,7 +110,12 @@ class LiveSettings {
     // The caller must hold turn_.
     ReloadReport attempt(std::string_view who, bool dry_run, std::optional<std::chrono::milliseconds> revert_after,
                          const std::function<void(ReloadReport&)>& change);
-    void change_to(const Settings& settings, bool dry_run, std::string_view who, ReloadReport& report);
+    struct How {
+        bool dry_run = false;
+        bool may_remove_data = false;
+        std::string_view who;
+    };
+    void change_to(const Settings& settings, const How& how, ReloadReport& report);
     ReloadReport replace_in_turn(const Replacement& replacement, std::string_view who);
     void reload_files(const Settings& settings, ReloadReport& report) const;
     void put_in_force(const Settings& settings, std::size_t changes_count, std::string_view who);

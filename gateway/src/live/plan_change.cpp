@@ -8,10 +8,10 @@
 namespace telegate {
 namespace {
 
-/// Device settings that the sampler or a recorder uses, not the driver.
-constexpr std::array<std::string_view, 10> keys_not_of_driver{
-    "interval_ms",     "interval_us",         "align",     "offset_ms", "errors_before_safe", "breaker_failures",
-    "breaker_wait_ms", "breaker_wait_max_ms", "autostart", "record"};
+/// Device settings that the sampler uses, not the driver.
+constexpr std::array<std::string_view, 9> keys_not_of_driver{
+    "interval_ms",     "interval_us",         "align",    "offset_ms", "errors_before_safe", "breaker_failures",
+    "breaker_wait_ms", "breaker_wait_max_ms", "autostart"};
 
 /// Returns whether the driver of this device must be recreated. Drivers use the settings of their channels.
 bool is_about_driver(const SettingChange& change, const std::string& device) {

@@ -9,7 +9,7 @@
 
 namespace telegate {
 
-/// A thread of the gateway did not respond in time.
+/// A thread of the gateway did not respond in time, and will complete the step when it does.
 struct LateAnswer : std::runtime_error {
     using std::runtime_error::runtime_error;
 };

@@ -1,6 +1,7 @@
 #include "live/settings_applier.hpp"
 
 #include "base/call_on_reactor.hpp"
+#include "config/load.hpp"
 #include "events/device_events.hpp"
 
 #include <algorithm>
@@ -21,10 +22,16 @@ bool concerns(const std::vector<SettingChange>& changes, std::string_view sectio
 
 std::string SettingsApplier::change(const Wanted& wanted) {
     PlannedChange planned = plan_change(wanted.from, wanted.to, wanted.changes);
+    if (!wanted.may_remove_data && parts_.log != nullptr) {
+        if (auto problems = parts_.log->removals(planned.plan.log.limits); !problems.empty()) {
+            throw SettingsError(std::move(problems));
+        }
+    }
     if (wanted.dry_run) {
         return "";
     }
     const Endpoints endpoints = bind(wanted, planned);
+    parts_.alarms.expect(wanted.to);
     try {
         change_devices(std::move(planned.devices));
     } catch (const std::exception& error) {
@@ -35,9 +42,10 @@ std::string SettingsApplier::change(const Wanted& wanted) {
         throw std::runtime_error(std::string(error.what()) + "; " + lost);
     }
     parts_.alarms.retain(wanted.to);
-    parts_.queue.resize(planned.plan.queue_capacity);
+    const std::size_t capacity = planned.plan.queue_capacity;
+    capacity == 0 ? parts_.queue.follow_needs() : parts_.queue.resize(capacity);
+    parts_.sampler.check_queue();
     parts_.queue.set_policy(planned.plan.queue_policy);
-    parts_.recorders.change(planned.plan.recorders);
     if (parts_.log != nullptr) {
         parts_.log->change(planned.plan.log);
     }

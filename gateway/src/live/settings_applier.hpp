@@ -14,7 +14,6 @@
 #include "live/plan_change.hpp"
 #include "log/log_level.hpp"
 #include "publish/heartbeats.hpp"
-#include "recording/recorders.hpp"
 #include "uplinks/uplinks.hpp"
 
 #include <chrono>
@@ -30,8 +29,7 @@ namespace telegate {
 /// drivers, addresses, the response of the sampling thread. The remaining steps cannot fail.
 ///
 /// Threads: change(): any, one at a time.
-/// Limits: waits up to answer_time_max for each of the two threads, and for the disks of recordings and the uplinks
-/// that end.
+/// Limits: waits up to answer_time_max for each of the two threads, and for the uplinks that end.
 /// Failure: change() throws and has changed nothing: SettingsError for invalid settings, std::length_error if the
 /// change needs a restart for more capacity, any other exception for external failures.
 class SettingsApplier {
@@ -50,7 +48,6 @@ class SettingsApplier {
         ServiceEndpoints& services;
         Heartbeats& heartbeats;
         LogLevel& log_level;
-        Recorders& recorders;
         DurableLog* log;  // null: none
         Uplinks& uplinks;
         EventLog& events;
@@ -65,6 +62,7 @@ class SettingsApplier {
         const Settings& to;
         const std::vector<SettingChange>& changes;  // diff(from, to)
         bool dry_run = false;                       // plans only; binds no address
+        bool may_remove_data = true;                // false: a change that makes the log remove data is refused
     };
     /// Returns a description of steps that are still pending and will complete later; "": none.
     [[nodiscard]] std::string change(const Wanted& wanted);

@@ -10,15 +10,6 @@ namespace {
 using Source = const MetricsSource&;
 using Text = MetricText&;
 
-template <class Get>
-constexpr MetricRow::Add each_recorder(Get /*get*/) {
-    return [](Source source, Text text) {
-        for (const DurableLogStatus& recorder : source.snapshot.recorders) {
-            text.add({{"device", recorder.device}}, Get{}(recorder));
-        }
-    };
-}
-
 /// Returns the function of a metric of the durable log, which has no sample without a log.
 template <class Get>
 constexpr MetricRow::Add of_log(Get /*get*/) {
@@ -59,18 +50,6 @@ double catch_up_seconds(const UplinkReport& uplink) {
 }
 
 constexpr std::array storage_rows{
-    counter("telegate_recorder_samples", "device",
-            "Samples written to recordings; device is empty for the recorder of all devices.",
-            each_recorder([](const DurableLogStatus& r) { return r.log.samples; })),
-    counter("telegate_recorder_lost", "device",
-            "Published samples that are not in the recording because the disk was too slow, full or missing.",
-            each_recorder([](const DurableLogStatus& r) { return r.lost; })),
-    gauge("telegate_recorder_pending", "device", "Samples waiting to be written.",
-          each_recorder([](const DurableLogStatus& r) { return r.pending; })),
-    counter("telegate_recorder_written_bytes", "device", "Bytes written to recordings.",
-            each_recorder([](const DurableLogStatus& r) { return r.log.written_bytes; })),
-    gauge("telegate_recorder_ok", "device", "1 if recordings can be written, 0 otherwise.",
-          each_recorder([](const DurableLogStatus& r) { return r.error.empty(); })),
     counter("telegate_log_samples", "", "Samples handed to the durable log.",
             of_log([](const DurableLogStatus& l) { return l.log.samples; })),
     counter("telegate_log_dropped", "reason",
@@ -85,6 +64,8 @@ constexpr std::array storage_rows{
           of_log([](const DurableLogStatus& l) { return l.log.segments; })),
     counter("telegate_log_segments_removed", "", "Segment files removed because the log reached a limit.",
             of_log([](const DurableLogStatus& l) { return l.log.segments_removed; })),
+    counter("telegate_log_segments_removed_for_space", "", "Segment files removed because the disk lacked space.",
+            of_log([](const DurableLogStatus& l) { return l.log.segments_removed_for_space; })),
     counter("telegate_log_read_pages", "", "Pages read from the log for replays.",
             of_log([](const DurableLogStatus& l) { return l.reads.pages; })),
     counter("telegate_log_read_samples", "", "Samples read from the log for replays.",
@@ -142,6 +123,9 @@ constexpr std::array storage_rows{
     counter("telegate_uplink_losses", "uplink",
             "Times that the back end had lost acknowledged messages, which were then sent again.",
             each_uplink([](const UplinkReport& u) { return u.status.losses; })),
+    counter("telegate_uplink_threads_abandoned", "",
+            "Threads of uplinks that did not stop in time, for example because a disk did not respond.",
+            [](Source source, Text text) { text.add({}, source.snapshot.uplinks_abandoned); }),
 };
 
 }  // namespace

@@ -104,20 +104,15 @@ void add_endpoints(const std::string& kind, const std::vector<EndpointSettings>&
     }
 }
 
-/// Adds the recording of a device, and the address or file that the device is read from if only one reader can use it.
+/// Adds the address or file that the device is read from, if only one reader can use it.
 void add_device(const DeviceSettings& device, std::vector<AddressClaim>& claims) {
-    const auto add = [&](const std::string& key, const std::string& value, const Endpoint& endpoint) {
-        claims.push_back({place_of(device, key), "device \"" + device.name + '"', "device." + device.name + '.' + key,
-                          value, endpoint});
-    };
-    if (!device.record.empty()) {
-        add("record", device.record, file_endpoint(device.record));
-    }
     const auto address = address_of(device);
     if (address && !address->is_shared) {
         const bool is_udp = address->file.empty();
-        add(address->key, address->value,
-            is_udp ? Endpoint{Transport::tcp, address->host, address->port, ""} : file_endpoint(address->file));
+        claims.push_back(
+            {place_of(device, address->key), "device \"" + device.name + '"',
+             "device." + device.name + '.' + address->key, address->value,
+             is_udp ? Endpoint{Transport::tcp, address->host, address->port, ""} : file_endpoint(address->file)});
         claims.back().is_udp = is_udp;
     }
 }
@@ -134,7 +129,6 @@ std::vector<AddressClaim> address_claims_of(const Settings& settings) {
     add_file("gateway", "state_file", settings.state_file);
     add_file("logging", "file", settings.log_file == "stderr" ? "" : settings.log_file);
     add_file("log", "path", settings.log.path);
-    add_file("gateway", "record", settings.record.path);
     if (!settings.rest_host.empty()) {
         const Endpoint listen{Transport::tcp, settings.rest_host, static_cast<std::uint16_t>(settings.rest_port), ""};
         claims.push_back({place_of(settings.places_of("rest"), "listen", {}), "rest", "rest.listen",

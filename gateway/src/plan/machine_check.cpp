@@ -143,10 +143,10 @@ std::string state_file_fault(const std::string& setting) {
 }
 
 /// The directory is created if it does not exist, but not the folder that contains it.
-std::string directory_fault(const std::string& what, const std::string& path) {
+std::string directory_fault(const std::string& path) {
     struct stat facts {};
     if (::stat(path.c_str(), &facts) != 0) {
-        return folder_fault(what, path);
+        return folder_fault("directory", path);
     }
     if (!S_ISDIR(facts.st_mode)) {
         return path + " exists but is not a directory";
@@ -154,13 +154,6 @@ std::string directory_fault(const std::string& what, const std::string& path) {
     return ::access(path.c_str(), R_OK | W_OK | X_OK) == 0
                ? ""
                : path + " is not writable: " + std::generic_category().message(errno);
-}
-
-/// A file may be a recording of format version 1, which is renamed.
-std::string recording_fault(const std::string& path) {
-    std::error_code ignored;
-    return std::filesystem::is_regular_file(path, ignored) ? folder_fault("recording", path)
-                                                           : directory_fault("recording", path);
 }
 
 /// Returns what is wrong with the size limit of a log: its disk can never hold that much.
@@ -213,20 +206,14 @@ std::vector<SettingsProblem> machine_problems(const Settings& settings) {
     if (!settings.state_file.empty()) {
         add_given("gateway", "state_file", state_file_fault(settings.state_file));
     }
-    if (!settings.record.path.empty()) {
-        add_given("gateway", "record", recording_fault(settings.record.path));
-    }
     if (!settings.log.path.empty()) {
-        add_given("log", "path", directory_fault("directory", settings.log.path));
+        add_given("log", "path", directory_fault(settings.log.path));
         add_given("log", "bytes_max", log_size_fault(settings.log));
     }
     for (const DeviceSettings& device : settings.devices) {
         const auto address = address_of(device);
         if (address && address->file.empty()) {
             add(place_of(device, address->key), address->key, host_fault(address->host, own));
-        }
-        if (!device.record.empty()) {
-            add(place_of(device, "record"), "record", recording_fault(device.record));
         }
     }
     if (settings.log_file != "stderr") {

@@ -6,6 +6,7 @@
 #include "device/driver_row.hpp"
 #include "endpoints/publish_curve.hpp"
 #include "plan/channel_sections.hpp"
+#include "plan/checks.hpp"
 #include "plan/plan_sections.hpp"
 
 #include <algorithm>
@@ -134,12 +135,29 @@ void plan_devices(const Settings& settings, const std::function<bool(const Devic
     }
 }
 
-/// Returns whether the problem follows from a whole section that could not be parsed, which is itself reported.
+/// Returns whether the problem follows from a text that could not be parsed, which is itself reported: the default of
+/// the same setting, or a channel whose section has a wrong line.
 bool follows_from(const SettingsProblem& problem, const std::vector<SettingsProblem>& of_texts) {
-    return problem.key.starts_with("channel \"") &&
-           std::any_of(of_texts.begin(), of_texts.end(), [&](const SettingsProblem& each) {
-               return each.place == problem.place || each.setting.starts_with(problem.setting + '.');
-           });
+    const bool is_section = problem.key.starts_with("channel \"");
+    return std::any_of(of_texts.begin(), of_texts.end(), [&](const SettingsProblem& each) {
+        if (is_section) {
+            return each.place == problem.place || each.setting.starts_with(problem.setting + '.');
+        }
+        return each.key == problem.key &&
+               (each.place == problem.place || (!problem.setting.empty() && each.setting == problem.setting));
+    });
+}
+
+/// Adds each text once, because the instances of a template have their warnings on the same line.
+void add_setting_warnings(LoadedPlan& loaded) {
+    std::set<std::string> texts;
+    std::vector<SettingsProblem> warnings = queue_warnings(loaded.settings, loaded.plan);
+    std::ranges::move(setting_warnings(loaded.settings), std::back_inserter(warnings));
+    for (const SettingsProblem& each : warnings) {
+        if (texts.size() < settings_warnings_max && texts.insert(each.text()).second) {
+            loaded.warnings.push_back(each.text());
+        }
+    }
 }
 
 }  // namespace
@@ -190,7 +208,6 @@ Plan make_plan(const Settings& settings, const std::function<bool(const DeviceSe
     plan_endpoints(settings, secret, plan, problems);
     plan.rest = plan_rest(settings, problems);
     check_addresses(settings, problems);
-    plan.recorders = plan_recorders(settings, problems);
     plan.log = plan_log(settings, problems);
     plan.uplinks = plan_uplinks(settings, problems);
     plan_devices(settings, keeps_driver, plan, problems);
@@ -227,6 +244,7 @@ LoadedPlan load_plan(const SettingsSources& sources, SecretFile secret) {
         sort_problems(problems, sources.file);
         throw SettingsError(std::move(problems));
     }
+    add_setting_warnings(loaded);
     if (loaded.settings.devices.empty() && loaded.settings.publish.empty()) {
         loaded.warnings.push_back(sources.file +
                                   ": no [device] and no [publish] section: the gateway has nothing to do");

@@ -35,14 +35,13 @@ struct Plan {
     std::vector<FormatEndpoint> publish;
     std::vector<ServiceEndpoint> services;
     std::vector<PlannedDevice> devices;
-    std::vector<DurableLogOptions> recorders;
     DurableLogOptions log;
     std::vector<UplinkOptions> uplinks;
     ThreadSchedule sampling_schedule;
     RestOptions rest;
     Tags tags;
     std::size_t io_threads = 1;
-    std::size_t queue_capacity = 0;
+    std::size_t queue_capacity = 0;  // 0: follows the needs of the devices
     OverflowPolicy queue_policy = OverflowPolicy::drop_oldest;
 };
 
@@ -63,7 +62,7 @@ struct Plan {
 struct LoadedPlan {
     Settings settings;
     Plan plan;
-    std::vector<std::string> warnings;  // from load_settings()
+    std::vector<std::string> warnings;  // from load_settings(), queue_warnings() and setting_warnings()
 };
 
 /// Reads settings and plans them. Throws SettingsError with the problems of the parser and of the plan together. Used

@@ -15,12 +15,8 @@ namespace telegate {
 
 /// Each of these plans one kind of section, and adds a problem for every setting that cannot work. Threads: any.
 
-/// Returns the options of the durable log.
+/// Returns the options of the durable log. A device that plays this log is a problem.
 [[nodiscard]] DurableLogOptions plan_log(const Settings& settings, std::vector<SettingsProblem>& problems);
-/// Returns the recordings: first the one of the gateway, then those of devices in their order. A directory that is also
-/// replayed is a problem.
-[[nodiscard]] std::vector<DurableLogOptions> plan_recorders(const Settings& settings,
-                                                            std::vector<SettingsProblem>& problems);
 [[nodiscard]] std::vector<UplinkOptions> plan_uplinks(const Settings& settings, std::vector<SettingsProblem>& problems);
 /// Also checks the files, so --check reports the same problems as a start.
 [[nodiscard]] RestOptions plan_rest(const Settings& settings, std::vector<SettingsProblem>& problems);
@@ -28,9 +24,9 @@ namespace telegate {
 [[nodiscard]] ProcessingPlan plan_processing(DeviceChannels channels, std::vector<SettingsProblem>& problems);
 
 /// Adds a problem for each setting that uses the same address as an earlier one: the same port at the same address or
-/// at all addresses, or the same file, whatever its spelling. The settings are [gateway] state_file and record,
-/// [logging] file, [rest] listen and unix_socket, the endpoints, and of devices record, the address of udp and the
-/// serial line of serial and modbus.
+/// at all addresses, or the same file, whatever its spelling. The settings are [gateway] state_file, [log] path,
+/// [logging] file, [rest] listen and unix_socket, the endpoints, and of devices the address of udp and the serial line
+/// of serial and modbus.
 void check_addresses(const Settings& settings, std::vector<SettingsProblem>& problems);
 /// Returns a text that is the same for all spellings of a path, whether or not the file exists.
 [[nodiscard]] std::string file_identity(const std::string& path);

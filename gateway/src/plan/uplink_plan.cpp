@@ -1,8 +1,10 @@
 #include "plan/plan_sections.hpp"
 
 #include "config/enum_names.hpp"
+#include "config/hidden_secrets.hpp"
 #include "config/section_problems.hpp"
 #include "config/setting_rules.hpp"
+#include "config/settings_table.hpp"
 
 #include "uplink/adapter_module.hpp"
 #include "uplink/nats_address.hpp"
@@ -50,8 +52,8 @@ UplinkOptions to_options(const UplinkSettings& uplink, SectionProblems& found) {
     options.urls = uplink.url;
     for (const std::string& url : uplink.url) {
         if (!uplink::parse_nats_url(url)) {
-            found.add("url",
-                      '"' + url + "\" is not a valid URL: must be nats://HOST or tls://HOST, with :PORT or without");
+            found.add("url", '"' + shown_value(*find_setting("uplink", "url"), url) +
+                                 "\" is not a valid URL: must be nats://HOST or tls://HOST, with :PORT or without");
         }
     }
     if (!SubjectTemplate::is_valid(uplink.subject)) {
@@ -65,10 +67,10 @@ UplinkOptions to_options(const UplinkSettings& uplink, SectionProblems& found) {
     } catch (const std::runtime_error& error) {
         found.add("type", error.what());
     }
-    options.files.credentials_path = uplink.credentials_file;
-    options.files.tls_ca = uplink.tls_ca;
-    options.files.tls_certificate = uplink.tls_certificate;
-    options.files.tls_key = uplink.tls_key;
+    options.files.credentials.path = uplink.credentials_file;
+    options.files.tls_ca.path = uplink.tls_ca;
+    options.files.tls_certificate.path = uplink.tls_certificate;
+    options.files.tls_key.path = uplink.tls_key;
     options.tls_server_name = uplink.tls_server_name;
     options.messages = {uplink.topics, static_cast<std::size_t>(uplink.batch_samples),
                         static_cast<std::size_t>(uplink.batch_bytes), to_format(uplink, found), uplink.subject};

@@ -9,6 +9,7 @@
 #include "encode/tags.hpp"
 #include "line/sample_consumer.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -48,7 +49,9 @@ class FormatFeed : public SampleConsumer {
 
     [[nodiscard]] std::string_view name() const noexcept final { return to_string(format_); }
     void gap(const SampleGap& gap) final;
-    [[nodiscard]] bool is_wanted() const noexcept final { return publisher_.has_subscriptions(); }
+    [[nodiscard]] std::chrono::milliseconds queue_delay_max() const noexcept final {
+        return publisher_.has_subscriptions() ? std::chrono::milliseconds(0) : delay_longest;
+    }
     [[nodiscard]] bool must_wait() final { return publisher_.must_wait(); }
     void flush() final { publisher_.flush(); }
     [[nodiscard]] ConsumerLedger ledger() const final { return ledger_; }

@@ -108,8 +108,8 @@ void SampleListAnswer::append_samples(std::string& out, const std::string& topic
     std::unique_ptr<EarlierText> earlier;
     std::optional<ChannelId> channel;
     for (const Sample& each : samples_) {
-        out += out.back() == '[' ? "" : ",";
         if (each.epoch_ms == text_.epoch_ms()) {
+            out += out.back() == '[' ? "" : ",";
             text_.append(out, each.sample);
             continue;
         }
@@ -118,8 +118,12 @@ void SampleListAnswer::append_samples(std::string& out, const std::string& topic
             const std::size_t slash = topic.find('/');
             channel = earlier->channels.add({}, topic.substr(0, slash), topic.substr(slash + 1), unit_);
         }
+        if (!channel) {
+            continue;  // not a topic: only a file that no gateway has written has such a name
+        }
+        out += out.back() == '[' ? "" : ",";
         TelemetrySample sample = each.sample;
-        sample.channel = channel.value();
+        sample.channel = *channel;
         earlier->text.append(out, sample);
     }
     out += ']';

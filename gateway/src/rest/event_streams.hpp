@@ -3,6 +3,7 @@
 #include "line/sample_consumer.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -25,9 +26,11 @@ class EventStreams final : public SampleConsumer {
     [[nodiscard]] std::string_view name() const noexcept override { return "streams"; }
     void take(std::span<const TelemetrySample> samples) override { ledger_.taken += samples.size(); }
     void gap(const SampleGap& gap) override { ledger_.missing += gap.samples(); }
-    [[nodiscard]] bool is_wanted() const noexcept override { return count() > 0; }
+    [[nodiscard]] std::chrono::milliseconds queue_delay_max() const noexcept override {
+        return count() > 0 ? std::chrono::milliseconds(0) : delay_longest;
+    }
     void flush() override {
-        if (is_wanted()) {
+        if (count() > 0) {
             wake_();
         }
     }

@@ -3,6 +3,8 @@
 #include "http/host_name.hpp"
 #include "http/http_text.hpp"
 #include "rest/rest_refusals.hpp"
+#include "rest/rest_table.hpp"
+#include "rest/rest_traffic.hpp"
 
 #include <unistd.h>
 
@@ -15,6 +17,7 @@ namespace telegate {
 namespace {
 
 constexpr std::string_view bearer = "Bearer ";
+constexpr std::string_view stream_path = "/stream";
 constexpr std::array<std::string_view, 4> changing{"POST", "PUT", "PATCH", "DELETE"};
 
 HttpResponse too_often(const HttpRequest& request, std::string detail) {
@@ -30,13 +33,23 @@ bool is_own_origin(std::string_view origin, std::string_view host) {
     return scheme != std::string_view::npos && same_name(origin.substr(scheme + 3), host);
 }
 
+/// Returns whether a browser states that a page of another origin makes the request, other than by a link to a page.
+/// Frames do not count as links: a page can have any number of them.
+bool is_embedded_elsewhere(const HttpRequest& request) {
+    const std::string_view site = field_of(request, "Sec-Fetch-Site");
+    const bool is_link =
+        field_of(request, "Sec-Fetch-Mode") == "navigate" && field_of(request, "Sec-Fetch-Dest") == "document";
+    return (site == "cross-site" || site == "same-site") && !(is_link && request.path != stream_path);
+}
+
 }  // namespace
 
 RestAccess::RestAccess(RestCredentialPaths paths, RestAccessLimits limits)
     : paths_(std::move(paths)),
       limits_(limits),
       credentials_(std::make_shared<const RestCredentials>(paths_)),
-      changes_(limits.changes) {}
+      changes_(limits.changes, limits.changers_max),
+      failures_(limits.failures, limits.addresses_max) {}
 
 HttpIdentity RestAccess::identify(const HttpPeer& peer, std::string_view authorization) {
     const auto known = credentials();
@@ -62,18 +75,23 @@ std::optional<HttpResponse> RestAccess::refuse(const HttpRequest& request) {
     if (auto foreign = refuse_foreign(request)) {
         return foreign;
     }
-    const std::lock_guard lock(mutex_);
-    if (is_change(request) && request.role == HttpRole::admin && !changes_.take(std::chrono::steady_clock::now())) {
-        return too_often(request, "too many changes at once: about " +
-                                      std::to_string(static_cast<int>(limits_.changes.per_second)) +
-                                      " per second are accepted");
+    if (!is_change(request) || request.role != HttpRole::admin) {
+        return std::nullopt;
     }
-    return std::nullopt;
+    const RestMatch match = find_path(request.path);
+    const std::string key =
+        client_of(request.who) + ' ' + std::to_string(match.found ? match.row : RestTraffic::no_row);
+    const std::lock_guard lock(mutex_);
+    return changes_.take(key, std::chrono::steady_clock::now())
+               ? std::nullopt
+               : std::optional(too_often(request, "too many changes at once: about " +
+                                                      std::to_string(static_cast<int>(limits_.changes.per_second)) +
+                                                      " per second are accepted here"));
 }
 
 // A browser sends any request that a page makes, even to this machine. The request names the host (which DNS rebinding
-// can point to this machine) and, if it may change something, the origin of the page. A browser does not send tokens by
-// itself.
+// can point to this machine) and the origin of the page or, if it changes nothing, at least whether that is another
+// one. A browser does not send tokens by itself.
 std::optional<HttpResponse> RestAccess::refuse_foreign(const HttpRequest& request) const {
     const bool open = request.peer == nullptr || (request.peer->over_tcp() && request.peer->certificate.empty());
     // Without configured tokens, the field proves nothing, and a page can set it.
@@ -85,28 +103,27 @@ std::optional<HttpResponse> RestAccess::refuse_foreign(const HttpRequest& reques
                        "without a token, this gateway accepts only numeric addresses and localhost as Host");
     }
     const std::string_view origin = field_of(request, "Origin");
-    if (is_change(request) && !shown && !origin.empty() && !is_own_origin(origin, host)) {
+    const bool is_foreign = !origin.empty() && !is_own_origin(origin, host);
+    const bool is_embedded = is_embedded_elsewhere(request);
+    if ((is_foreign || is_embedded) && !shown && is_change(request)) {
         return refused(request, 403, "a page of another origin cannot change anything");
+    }
+    // The browser does not show the response to the page, but the page could use up the streams.
+    if ((is_embedded || (is_foreign && request.path == stream_path)) && !shown && !is_health_path(request.path)) {
+        return refused(request, 403, "a page of another origin cannot read anything without a token");
     }
     return std::nullopt;
 }
 
 std::optional<HttpResponse> RestAccess::refuse_guess(const HttpRequest& request) {
-    const bool guessed = request.peer != nullptr && !field_of(request, "Authorization").empty();
-    return guessed && fails_too_often(request.peer->address)
-               ? std::optional(too_often(request, "too many invalid tokens from this address"))
-               : std::nullopt;
-}
-
-bool RestAccess::fails_too_often(const std::string& address) {
-    const MonoTime now = std::chrono::steady_clock::now();
-    const std::lock_guard lock(mutex_);
-    if (failures_.size() >= limits_.addresses_max && !failures_.contains(address)) {
-        failures_.erase(std::min_element(failures_.begin(), failures_.end(), [](const auto& one, const auto& other) {
-            return one.second.used_at() < other.second.used_at();
-        }));
+    if (request.peer == nullptr || field_of(request, "Authorization").empty()) {
+        return std::nullopt;
     }
-    return !failures_.try_emplace(address, limits_.failures).first->second.take(now);
+    const std::string client = client_of(*request.peer);
+    const std::lock_guard lock(mutex_);
+    return failures_.take(client, std::chrono::steady_clock::now())
+               ? std::nullopt
+               : std::optional(too_often(request, "too many invalid tokens from this address"));
 }
 
 CredentialsRead RestAccess::reload() {

@@ -6,7 +6,6 @@
 #include "http/tls_context.hpp"
 #include "status/reload_report.hpp"
 
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -36,15 +35,14 @@ class RestAccess {
 
   private:
     [[nodiscard]] std::shared_ptr<const RestCredentials> credentials() const;
-    [[nodiscard]] bool fails_too_often(const std::string& address);
     [[nodiscard]] std::optional<HttpResponse> refuse_foreign(const HttpRequest& request) const;
 
     const RestCredentialPaths paths_;
     const RestAccessLimits limits_;
     mutable std::mutex mutex_;  // guards the members below
     std::shared_ptr<const RestCredentials> credentials_;
-    RateLimit changes_;
-    std::map<std::string, RateLimit> failures_;  // by address
+    RateLimits changes_;   // by client and path of the API
+    RateLimits failures_;  // by client
 };
 
 /// Returns a refusal if the request's role is too low: 401 if the client is not authenticated, 403 otherwise. Threads:

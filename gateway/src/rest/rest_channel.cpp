@@ -187,17 +187,22 @@ std::unique_ptr<ChannelAnswer> make_answer(const RestHandlers& handlers, const R
 /// A response that is created on tg-log-read, in turn with other readers of the log.
 class ChannelJob : public std::enable_shared_from_this<ChannelJob> {
   public:
-    ChannelJob(const RestCall& call, Request request, std::shared_ptr<void> place)
+    ChannelJob(const RestCall& call, Request request)
         : handlers_(call.handlers),
           target_(call.request.target),
           topic_(request.read.selection.topic),
-          place_(std::move(place)),
           answer_(make_answer(call.handlers, request)),
           read_({*handlers_.history, *handlers_.sample_text, handlers_.log_history}, std::move(request.read),
                 [this](const ChannelPart& part) { return answer_->take(part); }) {}
 
-    void start(HttpAnswer done) {
+    /// `place`: null if there is none.
+    void start(std::shared_ptr<LogHistory::Place> place, HttpAnswer done) {
+        place_ = std::move(place);
         done_ = std::move(done);
+        if (place_ == nullptr) {
+            return end(unavailable(request(), "too many requests are reading the durable log: must be at most " +
+                                                  std::to_string(LogHistory::places_max)));
+        }
         post();
     }
     /// Creates the response at once.
@@ -219,6 +224,11 @@ class ChannelJob : public std::enable_shared_from_this<ChannelJob> {
         try {
             if (handlers_.streams->is_ending()) {
                 return end(unavailable(request(), "the gateway is stopping"));
+            }
+            if (place_ != nullptr && !place_->take_step()) {
+                return end(unavailable(request(),
+                                       "too many requests are reading the durable log: this one, which has "
+                                       "read the most, made way for another"));
             }
             if (SteadyClock::now() - began_ > read_time_max) {
                 return end(unavailable(request(), "reading the durable log took longer than " +
@@ -257,7 +267,7 @@ class ChannelJob : public std::enable_shared_from_this<ChannelJob> {
     const std::string target_;
     const std::string topic_;
     const SteadyClock::time_point began_ = SteadyClock::now();
-    std::shared_ptr<void> place_;
+    std::shared_ptr<LogHistory::Place> place_;
     const std::unique_ptr<ChannelAnswer> answer_;
     ChannelRead read_;
     HttpAnswer done_;
@@ -290,19 +300,18 @@ HttpResponse get_samples(const RestCall& call) {
     }
     LogHistory* const log = call.handlers.log_history;
     if (log == nullptr) {
-        return ChannelJob(call, std::move(request), nullptr).run();
+        return ChannelJob(call, std::move(request)).run();
     }
     if (auto response = answer_from_history(call, request)) {
         return std::move(*response);
     }
-    auto place = log->take_place();
-    if (place == nullptr) {
-        return unavailable(call.request, "too many requests are reading the durable log: must be at most " +
-                                             std::to_string(LogHistory::places_max));
-    }
     HttpResponse response;
-    response.later = [job = std::make_shared<ChannelJob>(call, std::move(request), std::move(place))](HttpAnswer done) {
-        job->start(std::move(done));
+    response.later = [log, job = std::make_shared<ChannelJob>(call, std::move(request)),
+                      client = call.request.peer == nullptr ? std::string()
+                                                            : client_of(*call.request.peer)](HttpAnswer done) {
+        log->ask_place(client, [job, done = std::move(done)](std::shared_ptr<LogHistory::Place> place) {
+            job->start(std::move(place), done);
+        });
     };
     return response;
 }

@@ -114,7 +114,7 @@ bool matches(std::string_view if_match, std::string_view hash) {
 
 HttpResponse get_config(const RestCall& call) {
     const ConfigGeneration in_force = call.handlers.settings->in_force();
-    HttpResponse response{200, "application/json", settings_json(*in_force.settings), {}};
+    HttpResponse response{200, "application/json", shown_settings_json(*in_force.settings), {}};
     response.headers.emplace_back("ETag", entity_tag(in_force.hash));
     return response;
 }
@@ -134,6 +134,7 @@ HttpResponse replace_settings(const RestCall& call, std::function<Settings(const
     ParameterReader reader(call);
     LiveSettings::Replacement replacement{.make = std::move(make)};
     replacement.dry_run = reader.flag("dry_run");
+    replacement.may_remove_data = reader.flag("remove_data");
     replacement.revert_after = reader.revert_after("revert_after");
     if (reader.failed()) {
         return reader.refusal();
@@ -200,11 +201,12 @@ HttpResponse not_kept(const RestCall& call, std::optional<std::uint64_t> wanted)
 HttpResponse post_rollback(const RestCall& call) {
     ParameterReader reader(call);
     const bool dry_run = reader.flag("dry_run");
+    const bool may_remove_data = reader.flag("remove_data");
     const std::optional<std::uint64_t> generation = reader.number("generation", {1, generation_max});
     if (reader.failed()) {
         return reader.refusal();
     }
-    const auto report = call.handlers.settings->rollback(generation, dry_run, who_of(call.request));
+    const auto report = call.handlers.settings->rollback(generation, dry_run, who_of(call.request), may_remove_data);
     return report ? answer_report(call.request, *report, dry_run) : not_kept(call, generation);
 }
 
@@ -228,9 +230,14 @@ constexpr RestParameter dry_run_parameter{
     .name = "dry_run",
     .schema = R"({"enum": ["0", "1", "true", "false"]})",
     .meaning = "With 1, the response reports what would change, and nothing is changed."};
+constexpr RestParameter remove_data_parameter{
+    .name = "remove_data",
+    .schema = R"({"enum": ["0", "1", "true", "false"]})",
+    .meaning = "With 1, the log may remove data that lower limits do not permit; otherwise such a change is refused."};
 constexpr std::array reload_parameters{dry_run_parameter};
 constexpr std::array config_parameters{
     dry_run_parameter,
+    remove_data_parameter,
     RestParameter{
         .name = "revert_after",
         .schema = revert_after_schema,
@@ -248,6 +255,7 @@ constexpr std::array rollback_parameters{
                   .schema = R"({"type": "integer", "minimum": 1, "maximum": 9007199254740992})",
                   .meaning = "Generation to restore; by default the one before the one in force."},
     dry_run_parameter,
+    remove_data_parameter,
 };
 
 constexpr std::array config_route_table{

@@ -30,26 +30,12 @@ void list_states(JsonObject& out, const std::vector<DeviceAnswer>& answers) {
 }
 
 HttpResponse get_devices(const RestCall& call) {
-    const std::optional<StatusSnapshot> snapshot = call.handlers.snapshot();
-    if (!snapshot) {
-        return unavailable(call.request, "the gateway did not provide its devices in time");
-    }
-    return json_response(list_devices, shown_devices(*snapshot, true));
+    return json_response(list_devices, call.handlers.shown_devices());
 }
 
 HttpResponse get_device(const RestCall& call) {
-    const std::optional<StatusSnapshot> snapshot = call.handlers.snapshot();
-    if (!snapshot) {
-        return unavailable(call.request, "the gateway did not provide its devices in time");
-    }
-    std::vector<std::string> known;
-    for (const ShownDevice& shown : shown_devices(*snapshot, true)) {
-        if (shown.device.name == call.arguments.front()) {
-            return json_response(list_device, shown);
-        }
-        known.push_back(shown.device.name);
-    }
-    return no_device(call, known);
+    const std::optional<ShownDevice> shown = call.handlers.shown_device(call.arguments.front());
+    return shown ? json_response(list_device, *shown) : no_device(call, call.handlers.devices());
 }
 
 std::string conflict_text(const std::vector<std::string>& conflicts) {
@@ -128,13 +114,12 @@ constexpr std::array device_route_table{
     RestRoute{.path = "/devices",
               .summary = "All devices with their ledgers.",
               .answer_members = members_of<list_devices, std::vector<ShownDevice>>,
-              .refusals = {503},
               .answer = get_devices},
     RestRoute{.path = "/devices/{name}",
               .summary = "One device.",
               .parameters = device_name,
               .answer_members = members_of<list_device, ShownDevice>,
-              .refusals = {404, 503},
+              .refusals = {404},
               .answer = get_device},
     command_one<DeviceCommand::start>("/devices/{name}/start", "Start one device."),
     command_one<DeviceCommand::stop>("/devices/{name}/stop", "Stop one device."),

@@ -16,6 +16,7 @@
 #include "rest/rest_traffic.hpp"
 #include "status/health.hpp"
 #include "status/status.hpp"
+#include "status/status_parts.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -33,11 +34,25 @@ struct DeviceAnswer {
     CommandResult result;
 };
 
-/// The operations that the REST server needs from the gateway. Called on `tg-http` threads, `snapshot` and
+/// The operations that the REST server needs from the gateway. Each resource uses those of its own part, because the
+/// I/O thread publishes nothing while it takes a snapshot. Called on `tg-http` threads, `snapshot` and
 /// `status_body` also on `tg-status`; each must be callable by several at once.
 struct RestHandlers {
     /// Takes a snapshot. nullopt: the gateway did not respond in time.
     std::function<std::optional<StatusSnapshot>()> snapshot;
+    /// Return the status of all devices, in order, or of one; nullopt: it does not exist.
+    std::function<std::vector<ShownDevice>()> shown_devices;
+    std::function<std::optional<ShownDevice>(std::string_view device)> shown_device;
+    /// See Pump::copy_last().
+    std::function<bool(ChannelId channel, TelemetrySample& out)> copy_last;
+    /// Publishes samples that the low-power mode left in the queue, if the gateway is able to soon.
+    std::function<void()> catch_up;
+    /// Returns the connected subscribers. nullopt: the gateway did not respond in time.
+    std::function<std::optional<std::vector<SubscriberStatus>>()> subscribers;
+    /// Returns the status of the durable log. nullopt: there is none.
+    std::function<std::optional<DurableLogStatus>()> log;
+    /// Returns the time since the start.
+    std::function<Duration()> uptime;
     /// Returns the names of all devices, in order.
     std::function<std::vector<std::string>()> devices;
     /// Sends a command to a known device. nullopt: no response in time.
@@ -53,7 +68,7 @@ struct RestHandlers {
         published_from = {};
     /// Logs who changed what. All lines are written.
     std::function<void(const LogLine& line)> log_change;
-    /// Logs a refused change; the number of lines per minute is limited for each peer.
+    /// Logs a refused request; the number of lines per minute is limited for each peer.
     std::function<void(std::string_view who, const LogLine& line)> log_refused;
 
     // Objects that any thread may use. They must outlive the server.

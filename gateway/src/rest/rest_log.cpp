@@ -61,13 +61,9 @@ std::optional<double> seconds_left(const DurableLogStatus& log, double bytes_per
 }
 
 HttpResponse get_log(const RestCall& call) {
-    const std::optional<StatusSnapshot> snapshot = call.handlers.snapshot();
-    if (!snapshot) {
-        return unavailable(call.request, "the gateway did not provide its status in time");
-    }
-    ShownLog shown{.log = snapshot->log};
+    ShownLog shown{.log = call.handlers.log()};
     const DurableLogStatus log = shown.log.value_or(DurableLogStatus{});
-    const double uptime_s = to_seconds(snapshot->uptime);
+    const double uptime_s = to_seconds(call.handlers.uptime());
     shown.bytes_per_s = uptime_s > 0 ? static_cast<double>(log.log.written_bytes) / uptime_s : 0;
     shown.seconds_left = seconds_left(log, shown.bytes_per_s);
     try {

@@ -4,6 +4,9 @@
 #include "rest/rest_route.hpp"
 #include "status/status_json.hpp"
 
+#include <array>
+#include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 
@@ -19,8 +22,42 @@ HttpResponse get_status(const RestCall& call) {
                                 : unavailable(call.request, "the gateway did not provide its status in time");
 }
 
+/// Documents that never change. Creating one takes milliseconds, so each is created once, when it is requested first.
+/// Threads: any. Limits: one text for each role and the page. Failure: std::bad_alloc; the next request tries again.
+class ApiTexts {
+  public:
+    using Text = std::shared_ptr<const std::string>;
+
+    [[nodiscard]] Text openapi(HttpRole without_credentials) {
+        return get(by_role_[static_cast<std::size_t>(without_credentials)],
+                   [&] { return openapi_json(without_credentials); });
+    }
+    [[nodiscard]] Text page() { return get(page_, openapi_page); }
+
+  private:
+    template <class Make>
+    Text get(Text& text, const Make& make) {
+        const std::lock_guard lock(mutex_);
+        if (text == nullptr) {
+            text = std::make_shared<const std::string>(make());
+        }
+        return text;
+    }
+
+    std::mutex mutex_;
+    std::array<Text, 3> by_role_;
+    Text page_;
+};
+
+ApiTexts& api_texts() {
+    static ApiTexts texts;
+    return texts;
+}
+
 HttpResponse get_openapi(const RestCall& call) {
-    return {200, std::string(call.media_type), openapi_json(call.handlers.role_without_credentials(call.request)), {}};
+    HttpResponse response{200, std::string(call.media_type), {}, {}};
+    response.shared_body = api_texts().openapi(call.handlers.role_without_credentials(call.request));
+    return response;
 }
 
 void list_identity(JsonObject& out, const HttpIdentity& client) {
@@ -35,7 +72,9 @@ HttpResponse get_identity(const RestCall& call) {
 }
 
 HttpResponse get_docs(const RestCall& call) {
-    return {200, std::string(call.media_type), openapi_page(), {}};
+    HttpResponse response{200, std::string(call.media_type), {}, {}};
+    response.shared_body = api_texts().page();
+    return response;
 }
 
 constexpr std::array overview_route_table{

@@ -68,6 +68,17 @@ void log_change(const RestHandlers& handlers, const HttpRequest& request, const 
     }
 }
 
+/// Logs a request without a valid token; the number of lines per minute is limited for each client.
+void log_stranger(const RestHandlers& handlers, const HttpRequest& request) {
+    const std::string client = request.peer == nullptr ? std::string(request.who) : client_of(*request.peer);
+    const bool has_token = !field_of(request, "Authorization").empty();
+    handlers.log_refused(client, LogLine("rest request refused")
+                                     .add("from", request.peer == nullptr ? request.who : request.peer->address)
+                                     .add("method", to_readable(request.method))
+                                     .add("path", problem_instance(request).substr(0, logged_path_bytes_max))
+                                     .add("reason", has_token ? "unknown_token" : "no_token"));
+}
+
 /// After decoding, an encoded slash looks like a separator, while a proxy in front may have seen another path.
 bool hides_a_slash(std::string_view target) {
     const std::string_view path = target.substr(0, target.find('?'));
@@ -118,6 +129,9 @@ HttpResponse answer_rest(const RestHandlers& handlers, const HttpRequest& reques
     HttpResponse response = answer_anybody(handlers, request, match);
     if (is_change(request) && request.role != HttpRole::none) {
         log_change(handlers, request, response);
+    }
+    if (response.status == 401) {
+        log_stranger(handlers, request);
     }
     const std::size_t row = match.found ? match.row : RestTraffic::no_row;
     if (response.later) {

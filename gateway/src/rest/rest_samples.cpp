@@ -3,9 +3,12 @@
 #include "rest/rest_route.hpp"
 #include "status/status_parts.hpp"
 
+#include <algorithm>
+#include <functional>
 #include <string>
 #include <unordered_set>
 #include <utility>
+#include <vector>
 
 namespace telegate {
 namespace {
@@ -32,57 +35,63 @@ void list_channel_info(JsonObject& out, const ChannelInfo& info, const ChannelLe
     out.object("ledger", [&](JsonObject& ledger) { list_channel_ledger(ledger, counts); });
 }
 
-/// The body of GET /channels, created in pieces; a full channel table makes 20 MB of it. Threads: one at a time.
-/// Limits: about the requested size per piece. Failure: std::bad_alloc.
-class ChannelList {
+/// A body with an entry for each channel, created in pieces; a full channel table makes 20 MB of it. Threads: one at a
+/// time. Limits: about the requested size per piece, and channels_per_piece_max channels. Failure: std::bad_alloc.
+class ChannelPieces {
   public:
-    ChannelList(const RestHandlers& handlers, std::string prefix)
-        : table_(handlers.sample_text->channels()), ledger_(*handlers.ledger), prefix_(std::move(prefix)) {
-        for (std::string& name : handlers.devices()) {
-            devices_.insert(std::move(name));
-        }
-    }
+    /// `frame` returns the body with the empty list "[]"; `add` appends the entry of a channel that is shown.
+    struct Parts {
+        std::function<std::string()> frame;
+        std::function<bool(ChannelId id, std::string& out)> add;
+    };
+    ChannelPieces(const ChannelTable& table, std::string prefix, Parts parts)
+        : table_(table), prefix_(std::move(prefix)), parts_(std::move(parts)) {}
 
     /// Implements StreamPull.
     StreamState operator()(std::string& out, std::size_t bytes_max) {
         if (next_ == 0) {
-            out += frame().substr(0, frame().find(']'));
+            const std::string frame = parts_.frame();
+            out += frame.substr(0, frame.find("[]") + 1);
         }
         const std::size_t out_max = out.size() + bytes_max;
-        for (; next_ < table_.size() && out.size() < out_max; ++next_) {
+        const std::size_t end = std::min(table_.size(), next_ + channels_per_piece_max);
+        for (; next_ < end && out.size() < out_max; ++next_) {
             add(static_cast<ChannelId>(next_), out);
         }
         if (next_ < table_.size()) {
             return StreamState::more;
         }
-        out += frame().substr(frame().find(']')) + '\n';
+        const std::string frame = parts_.frame();
+        out += frame.substr(frame.find("[]") + 1) + '\n';
         return StreamState::ended;
     }
 
   private:
-    /// Returns the body without channels.
-    [[nodiscard]] std::string frame() const {
-        return json_object_text([this](JsonObject& body) {
-            list_all_channels(body, table_.refused(), [](std::string& channels) { channels += "[]"; });
-        });
-    }
+    static constexpr std::size_t channels_per_piece_max = 4'096;
 
     void add(ChannelId id, std::string& out) {
-        const ChannelInfo& info = table_.at(id);
-        if (info.topic.starts_with(prefix_) && devices_.contains(info.device)) {
-            out += std::exchange(is_first_, false) ? "" : ",";
-            JsonObject::write(out,
-                              [&](JsonObject& channel) { list_channel_info(channel, info, ledger_.counts_of(id)); });
+        if (table_.at(id).topic.starts_with(prefix_)) {
+            const std::size_t before = out.size();
+            out += is_first_ ? "" : ",";
+            const bool is_shown = parts_.add(id, out);
+            out.resize(is_shown ? out.size() : before);
+            is_first_ = is_first_ && !is_shown;
         }
     }
 
     const ChannelTable& table_;
-    const Ledger& ledger_;
     std::string prefix_;
-    std::unordered_set<std::string> devices_;
+    Parts parts_;
     std::size_t next_ = 0;
     bool is_first_ = true;
 };
+
+/// Returns a response whose body is created in pieces.
+HttpResponse channels_response(const RestCall& call, std::string_view prefix, ChannelPieces::Parts parts) {
+    HttpResponse response{200, std::string(call.media_type), "", {}};
+    response.pieces = ChannelPieces(call.handlers.sample_text->channels(), std::string(prefix), std::move(parts));
+    return response;
+}
 
 HttpResponse get_channels(const RestCall& call) {
     ParameterReader reader(call);
@@ -90,17 +99,38 @@ HttpResponse get_channels(const RestCall& call) {
     if (reader.failed()) {
         return reader.refusal();
     }
-    HttpResponse response{200, std::string(call.media_type), "", {}};
-    response.pieces = ChannelList(call.handlers, std::string(wanted));
-    return response;
+    const std::vector<std::string> names = call.handlers.devices();
+    std::unordered_set<std::string> devices(names.begin(), names.end());
+    const ChannelTable& table = call.handlers.sample_text->channels();
+    const auto frame = [&table] {
+        return json_object_text([&table](JsonObject& body) {
+            list_all_channels(body, table.refused(), [](std::string& channels) { channels += "[]"; });
+        });
+    };
+    const auto add = [&table, ledger = call.handlers.ledger, devices = std::move(devices)](ChannelId id,
+                                                                                           std::string& out) {
+        const ChannelInfo& info = table.at(id);
+        if (!devices.contains(info.device)) {
+            return false;
+        }
+        JsonObject::write(out, [&](JsonObject& channel) { list_channel_info(channel, info, ledger->counts_of(id)); });
+        return true;
+    };
+    return channels_response(call, wanted, {frame, add});
 }
+
+/// When a response was created.
+struct LatestFrame {
+    std::int64_t epoch_ms = 0;
+    std::int64_t time_utc_ns = 0;
+};
 
 /// `write`: appends the samples.
 template <class Write>
-void list_latest(JsonObject& out, const StatusSnapshot& snapshot, const Write& write) {
+void list_latest(JsonObject& out, const LatestFrame& latest, const Write& write) {
     out.name_schema("LatestSamples");
-    out.add("epoch", static_cast<std::uint64_t>(snapshot.epoch_ms));
-    out.add("time", to_iso8601(snapshot.time_utc_ns));
+    out.add("epoch", static_cast<std::uint64_t>(latest.epoch_ms));
+    out.add("time", to_iso8601(latest.time_utc_ns));
     out.add_text("samples", schema_array(schema_reference("Sample")), write);
 }
 
@@ -110,21 +140,21 @@ HttpResponse get_latest(const RestCall& call) {
     if (reader.failed()) {
         return reader.refusal();
     }
-    const std::optional<StatusSnapshot> snapshot = call.handlers.snapshot();
-    if (!snapshot) {
-        return unavailable(call.request, "the gateway did not provide its samples in time");
-    }
-    const auto append_samples = [&](std::string& text) {
-        text += '[';
-        for (const ChannelStatus& channel : snapshot->channels) {
-            if (channel.last.seq > 0 && channel.topic.starts_with(wanted)) {
-                text += text.back() == '[' ? "" : ",";
-                call.handlers.sample_text->append(text, channel.last);
-            }
-        }
-        text += ']';
+    call.handlers.catch_up();
+    SampleText& text = *call.handlers.sample_text;
+    const auto frame = [latest = LatestFrame{text.epoch_ms(), SystemClock().utc_now_ns()}] {
+        return json_object_text(
+            [&latest](JsonObject& body) { list_latest(body, latest, [](std::string& samples) { samples += "[]"; }); });
     };
-    return json_response([&](JsonObject& out) { list_latest(out, *snapshot, append_samples); });
+    const auto add = [&text, copy_last = call.handlers.copy_last](ChannelId id, std::string& out) {
+        TelemetrySample last{};
+        const bool has_sample = copy_last(id, last);
+        if (has_sample) {
+            text.append(out, last);
+        }
+        return has_sample;
+    };
+    return channels_response(call, wanted, {frame, add});
 }
 
 void describe_channels(JsonObject& out) {
@@ -142,7 +172,6 @@ constexpr std::array sample_route_table{
               .summary = "The latest sample of each channel.",
               .parameters = prefix_only,
               .answer_members = [](JsonObject& out) { list_latest(out, {}, nullptr); },
-              .refusals = {503},
               .answer = get_latest},
 };
 

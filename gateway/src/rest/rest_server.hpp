@@ -66,6 +66,9 @@ class RestServer {
     /// Returns all addresses: "http://127.0.0.1:8080", "https://..." and "unix:PATH".
     [[nodiscard]] std::vector<std::string> urls() const { return server_.urls(); }
 
+    /// Returns which client uses most of the connections or streams; "": none has lately. Threads: any.
+    [[nodiscard]] std::string crowd() const { return server_.crowd(); }
+
   private:
     [[nodiscard]] HttpServerOptions server_options(RestOptions options);
     [[nodiscard]] HttpCalls calls();

@@ -51,11 +51,9 @@ void list_closed(JsonObject& out, std::string_view id) {
 }
 
 HttpResponse get_subscribers(const RestCall& call) {
-    const std::optional<StatusSnapshot> snapshot = call.handlers.snapshot();
-    if (!snapshot) {
-        return unavailable(call.request, "the gateway did not provide its subscribers in time");
-    }
-    return json_response(list_subscribers, snapshot->subscribers);
+    const auto subscribers = call.handlers.subscribers();
+    return subscribers ? json_response(list_subscribers, *subscribers)
+                       : unavailable(call.request, "the gateway did not provide its subscribers in time");
 }
 
 HttpResponse delete_subscriber(const RestCall& call) {

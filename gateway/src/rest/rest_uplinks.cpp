@@ -10,6 +10,7 @@
 
 #include <array>
 #include <chrono>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,7 +23,15 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::array uplink_name{path_parameter("name", "Uplink, as named in the settings.")};
+constexpr RestParameter name_parameter = path_parameter("name", "Uplink, as named in the settings.");
+constexpr std::array uplink_name{name_parameter};
+constexpr std::array rewind_parameters{
+    name_parameter,
+    RestParameter{.name = "confirm",
+                  .schema = R"({"enum": ["0", "1", "true", "false"]})",
+                  .meaning =
+                      "With 1, the server may store messages twice that were delivered with other settings; otherwise "
+                      "such a rewind is refused."}};
 
 void list_uplinks(JsonObject& out, const std::vector<UplinkReport>& uplinks) {
     out.name_schema("UplinkList");
@@ -57,6 +66,10 @@ HttpResponse run_command(const RestCall& call, std::string_view name, const Upli
                     return unprocessable(call.request, {{RestFault::Where::body, "/position",
                                                          "is not delivered yet: must be at most "
                                                          "`position` of the uplink"}});
+                case UplinkResult::stores_twice:
+                    return refused(call.request, 409,
+                                   "messages from there on were delivered with other settings, so the server would "
+                                   "store them twice, see `warning` of the uplink; confirm it with confirm=1");
                 case UplinkResult::no_uplink:
                 case UplinkResult::done: break;
             }
@@ -105,15 +118,21 @@ RequestBody rewind_body(uplink::RewindTarget& target) {
 }
 
 HttpResponse post_rewind(const RestCall& call) {
+    ParameterReader reader(call);
+    const bool is_confirmed = reader.flag("confirm");
+    if (reader.failed()) {
+        return reader.refusal();
+    }
     uplink::RewindTarget target;
     if (const auto faults = read_body(call.request.body, rewind_body(target)); !faults.empty()) {
         return unprocessable(call.request, faults);
     }
-    return run_command(call, "rewind", [&](uplink::UplinkRunner& runner) {
+    return run_command(call, "rewind", [target, is_confirmed](uplink::UplinkRunner& runner) {
         using Result = uplink::UplinkRunner::RewindResult;
-        switch (runner.rewind(target)) {
+        switch (runner.rewind(target, is_confirmed)) {
             case Result::no_log: return UplinkResult::no_log;
             case Result::not_delivered: return UplinkResult::not_delivered;
+            case Result::stores_twice: return UplinkResult::stores_twice;
             case Result::done: break;
         }
         return UplinkResult::done;
@@ -136,13 +155,13 @@ void list_quarantine(JsonObject& out, const std::vector<uplink::QuarantinedSampl
 }
 
 HttpResponse get_quarantine(const RestCall& call) {
-    std::vector<uplink::QuarantinedSample> samples;
-    HttpResponse response = run_command(call, "quarantine", [&](uplink::UplinkRunner& runner) {
+    const auto samples = std::make_shared<std::vector<uplink::QuarantinedSample>>();
+    HttpResponse response = run_command(call, "quarantine", [samples](uplink::UplinkRunner& runner) {
         const auto& all = runner.quarantined();
-        samples.assign(all.begin(), all.end());
+        samples->assign(all.begin(), all.end());
         return UplinkResult::done;
     });
-    return response.status == 200 ? json_response(list_quarantine, samples) : std::move(response);
+    return response.status == 200 ? json_response(list_quarantine, *samples) : std::move(response);
 }
 
 HttpResponse delete_quarantine(const RestCall& call) {
@@ -176,6 +195,7 @@ constexpr RestRoute rewind_route() {
     RestRoute route = command(
         "POST", "/uplinks/{name}/rewind",
         "Deliver again from a position of the log, or from a time. The position must be delivered.", post_rewind);
+    route.parameters = rewind_parameters;
     route.body_schema = "UplinkRewind";
     route.describe_body = body_schema_of<rewind_body, uplink::RewindTarget>;
     route.refusals = {404, 409, 422, 503};

@@ -119,9 +119,17 @@ void HoleReplay::note_missed() noexcept {
     is_from_first_ = false;
 }
 
+/// Whether nothing of the topic was published before the pass. The log of an earlier epoch may have left the topic out.
+bool HoleReplay::covers_start(const Track& track) const {
+    const bool is_complete =
+        pass_ != Pass::in_log || (epoch_ms_ == parts_.sources.text.epoch_ms() &&
+                                  parts_.sources.log->parts().durable.options().has_topic(track.topic));
+    return is_from_first_ && is_complete;
+}
+
 /// Reports samples that nothing explains.
 void HoleReplay::lose(const Track& track, std::uint64_t first, std::uint64_t last) {
-    const bool was_never_there = !page_.is_from_log && (track.seen > 0 || is_from_first_);
+    const bool was_never_there = !page_.is_from_log && (track.seen > 0 || covers_start(track));
     if (!was_never_there && next_pass()) {
         needs_more_ = true;
         return;

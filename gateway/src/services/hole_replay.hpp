@@ -73,6 +73,7 @@ class HoleReplay final : public HistoryReplay {
     void settle(const Track& track, const Hole& hole);
     void settle_past(const Track& track, const Hole& hole, SampleReader::Result end);
     [[nodiscard]] Reached reached(const Track& track) const;
+    [[nodiscard]] bool covers_start(const Track& track) const;
     void lose(const Track& track, std::uint64_t first, std::uint64_t last);
     void note_missed() noexcept;
     [[nodiscard]] Step finish();
@@ -94,7 +95,7 @@ class HoleReplay final : public HistoryReplay {
     std::string gone_;
     std::size_t next_gap_ = 0;  // of the page
     std::size_t tracks_open_ = 0;
-    bool is_from_first_ = false;  // nothing before the pass was ever published
+    bool is_from_first_ = false;  // nothing before the pass was ever published, as far as it has the topic
     bool needs_more_ = false;     // samples were not found that another pass may find
     bool is_end_known_ = true;    // of an earlier epoch
 };

@@ -1,6 +1,7 @@
 #include "base/json_excerpt.hpp"
 #include "base/strict_json.hpp"
 #include "config/given_settings.hpp"
+#include "config/hidden_secrets.hpp"
 #include "config/joined.hpp"
 #include "config/settings_table.hpp"
 #include "settings/settings_json.hpp"
@@ -98,8 +99,9 @@ std::optional<std::string> text_of(const SettingRow& row, const Json& value) {
     if (std::holds_alternative<BooleanRule>(row.rule)) {
         return value.is_boolean() ? std::optional(value.get<bool>() ? "yes" : "no") : std::nullopt;
     }
-    if (std::holds_alternative<WholeRule>(row.rule)) {
-        return whole_text(value);
+    if (const auto* const whole = std::get_if<WholeRule>(&row.rule)) {
+        const bool is_word = !whole->zero_word.empty() && value == Json(whole->zero_word);
+        return is_word ? std::string(whole->zero_word) : whole_text(value);
     }
     if (std::holds_alternative<RealRule>(row.rule)) {
         return value.is_number() ? std::optional(value.dump()) : std::nullopt;
@@ -145,7 +147,8 @@ void add_entries(GivenSection& section, const std::string& driver, const Json& f
         if (const SettingRow* const row = row_of(section.kind, driver, key)) {
             const std::optional<std::string> text = text_of(*row, value);
             entry.value = text.value_or("");
-            entry.fault = text ? "" : json_excerpt(value) + " has the wrong type";
+            entry.fault =
+                text ? "" : (may_hold_secrets(*row) ? "the value" : json_excerpt(value)) + " has the wrong type";
         }
         section.entries.push_back(std::move(entry));
     }
@@ -196,6 +199,22 @@ Understood understood(const Json& document) {
     return found;
 }
 
+/// Returns the JSON pointer of the setting or section that a problem is about.
+std::string pointer_of(const SettingsProblem& problem) {
+    const std::string_view setting = problem.setting;
+    const std::size_t dot = setting.find('.');
+    if (dot == std::string_view::npos) {
+        return json_pointer_part("gateway") + json_pointer_part(setting);
+    }
+    std::string pointer = json_pointer_part(setting.substr(0, dot));
+    const std::string_view rest = setting.substr(dot + 1);
+    if (!rest.ends_with('.' + problem.key)) {
+        return pointer + json_pointer_part(rest);
+    }
+    return pointer + json_pointer_part(rest.substr(0, rest.size() - problem.key.size() - 1)) +
+           json_pointer_part(problem.key);
+}
+
 Settings settings_from_document(const Json& document) {
     Understood found = understood(document);
     return settings_from({std::move(found.source)}, std::move(found.problems), Notation::json);
@@ -211,6 +230,15 @@ Settings settings_from_patch(const Settings& base, std::string_view patch) {
     Json document = settings_document(base);
     document.merge_patch(parsed_settings(patch));
     return settings_from_document(document);
+}
+
+std::vector<SettingsProblem> with_json_pointers(std::vector<SettingsProblem> problems) {
+    for (SettingsProblem& each : problems) {
+        if (each.place.name.empty() && !each.setting.empty() && !each.key.starts_with('/')) {
+            each.key = pointer_of(each);
+        }
+    }
+    return problems;
 }
 
 }  // namespace telegate

@@ -1,5 +1,6 @@
 #include "settings/settings_json.hpp"
 
+#include "config/hidden_secrets.hpp"
 #include "config/settings_diff.hpp"
 #include "config/settings_instances.hpp"
 
@@ -34,10 +35,26 @@ struct JsonOf {
 
 Json value_of(const SettingSpot& spot) {
     const SettingSlot slot = spot.row.slot(spot.owner);
-    if (std::holds_alternative<ListenSlot>(slot)) {
+    const auto* const whole = std::get_if<WholeRule>(&spot.row.rule);
+    const bool is_word = whole != nullptr && !whole->zero_word.empty() && *std::get<std::int64_t*>(slot) == 0;
+    if (std::holds_alternative<ListenSlot>(slot) || is_word) {
         return value_text(spot.row, spot.owner);
     }
     return std::visit(JsonOf(), slot);
+}
+
+/// Like value_of(), without secrets.
+Json shown_value_of(const SettingSpot& spot) {
+    Json value = value_of(spot);
+    if (may_hold_secrets(spot.row)) {
+        const bool is_list = value.is_array();
+        Json texts = is_list ? std::move(value) : Json::array({std::move(value)});
+        for (Json& text : texts) {
+            text = shown_value(spot.row, text.get<std::string>());
+        }
+        value = is_list ? std::move(texts) : std::move(texts[0]);
+    }
+    return value;
 }
 
 /// `value` returns the JSON of a setting.
@@ -80,6 +97,10 @@ Json settings_document(const Settings& settings) {
 
 std::string settings_json(const Settings& settings) {
     return text_of(settings_document(settings));
+}
+
+std::string shown_settings_json(const Settings& settings) {
+    return text_of(document(settings, shown_value_of));
 }
 
 std::string settings_origins_json(const Settings& settings, const Settings& sources) {

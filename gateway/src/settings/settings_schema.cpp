@@ -62,7 +62,13 @@ Json rule_schema(const SettingRule& rule) {
         // An initializer list with one pair of texts would become a text.
         Json operator()(const BooleanRule&) const { return Json::object({{"type", Json("boolean")}}); }
         Json operator()(const WholeRule& whole) const {
-            return {{"type", "integer"}, {"minimum", whole.zero_is_default ? 0 : whole.min}, {"maximum", whole.max}};
+            const bool may_be_zero = whole.zero_is_default || !whole.zero_word.empty();
+            Json schema = {{"type", "integer"}, {"minimum", may_be_zero ? 0 : whole.min}, {"maximum", whole.max}};
+            if (!whole.zero_word.empty()) {
+                schema["type"] = Json::array({"integer", "string"});
+                schema["pattern"] = '^' + std::string(whole.zero_word) + '$';
+            }
+            return schema;
         }
         Json operator()(const RealRule& real) const {
             return {{"type", "number"}, {"minimum", real.min}, {"maximum", real.max}};

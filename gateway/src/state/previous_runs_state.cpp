@@ -2,6 +2,7 @@
 
 #include "base/strict_json.hpp"
 #include "core/topic.hpp"
+#include "store/segment_format.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -15,8 +16,7 @@ namespace {
 using SortedJson = nlohmann::json;
 
 constexpr std::uint64_t seq_max = 9'007'199'254'740'992;
-/// The end of the year 9999, so that later epochs are possible.
-constexpr std::uint64_t epoch_max = 253'402'300'799'999;
+constexpr std::uint64_t epoch_max{store::epoch_ms_max};
 constexpr std::size_t state_depth_max = 4;
 
 /// Returns the line of the byte at which a parser stopped, such as "line 3".

@@ -43,13 +43,12 @@ StateFile::StateFile(const std::string& path, Log& log)
     }
 }
 
-std::int64_t StateFile::choose_epoch(std::int64_t now_ms) const {
-    if (epochs_.empty() || epochs_.back().epoch_ms < now_ms) {
+std::int64_t StateFile::choose_epoch(std::int64_t now_ms, std::int64_t logged_ms) const {
+    const std::int64_t last = std::max(logged_ms, epochs_.empty() ? 0 : epochs_.back().epoch_ms);
+    if (last < now_ms) {
         return now_ms;
     }
-    const std::int64_t last = epochs_.back().epoch_ms;
-    log_.warn(LogLine("state file contains a future epoch; using the next higher epoch (is the system clock wrong?)")
-                  .add("file", path_)
+    log_.warn(LogLine("a previous run has a later epoch; using the next higher epoch (is the system clock wrong?)")
                   .add("last_epoch", last)
                   .add("now", now_ms)
                   .add("epoch", last + 1));

@@ -28,9 +28,9 @@ class StateFile {
     /// Reads the file. `path` "": no file.
     StateFile(const std::string& path, Log& log);
 
-    /// Returns the epoch for a start at this time. It is later than all known epochs, so epochs stay unique even if the
-    /// clock is wrong. Logs a warning if it is not `now_ms`.
-    [[nodiscard]] std::int64_t choose_epoch(std::int64_t now_ms) const;
+    /// Returns the epoch for a start at this time. It is later than all known epochs, and than `logged_ms`, the last
+    /// one of the logs, so epochs stay unique even if the clock is wrong. Logs a warning if it is not `now_ms`.
+    [[nodiscard]] std::int64_t choose_epoch(std::int64_t now_ms, std::int64_t logged_ms) const;
     /// Notes the last known sequence numbers of an epoch that did not end cleanly. Has no effect on any other epoch.
     void learn(std::int64_t epoch_ms, std::map<std::string, std::uint64_t, std::less<>> last_seqs);
     /// Writes that the epoch has begun. It must be later than all others.

@@ -9,9 +9,9 @@
 namespace telegate {
 
 /// The names of all checks. The checks of parts that are not configured are not made.
-inline constexpr std::array<std::string_view, 12> health_check_names{
-    "state", "sampling", "pump",    "queue",   "endpoints", "recordings",
-    "log",   "uplinks",  "devices", "stopped", "channels",  "channel_settings"};
+inline constexpr std::array<std::string_view, 13> health_check_names{
+    "state",    "sampling",         "pump",          "queue", "endpoints", "log", "uplinks", "devices", "stopped",
+    "channels", "channel_settings", "channel_table", "rest"};
 
 /// The result of one health check.
 struct HealthCheck {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <span>
+#include <utility>
 
 namespace telegate {
 namespace {
@@ -81,12 +82,34 @@ HealthCheck check_channels(const BadChannels& bad) {
     return check;
 }
 
-HealthCheck check_recordings(const std::vector<DurableLogStatus>& recorders) {
-    HealthCheck check{.name = "recordings", .detail = ""};
-    for (const DurableLogStatus& recorder : recorders) {
-        if (!recorder.error.empty()) {
-            fail(check, recorder.path + " cannot be written: " + recorder.error);
-        }
+namespace {
+
+/// Returns why a log is not written as its settings require; "": it is.
+std::string fault_of(const DurableLogStatus& log) {
+    if (!log.error.empty()) {
+        return log.path + " cannot be written: " + log.error;
+    }
+    switch (log.log.space_problem) {
+        case store::SpaceProblem::none: break;
+        case store::SpaceProblem::no_gain:
+            return log.path + " keeps its segments on a full disk: removing some has given no space";
+        case store::SpaceProblem::undelivered:
+            return log.path + " keeps its segments on a full disk: an uplink has not delivered them";
+    }
+    return log.log.is_full ? log.path + " is full" : "";
+}
+
+}  // namespace
+
+HealthCheck check_channel_table(const ChannelTable& channels) {
+    HealthCheck check{.name = "channel_table", .detail = "", .is_warning = true};
+    if (const auto crowd = channels.crowd()) {
+        fail(check, crowd->device + " has " + std::to_string(crowd->channels) + " of " +
+                        std::to_string(ChannelTable::channels_max) + " channels, its share: new ones are refused");
+    }
+    if (channels.size() == ChannelTable::channels_max && channels.refused() > 0) {
+        check.is_warning = false;
+        fail(check, "the table of " + std::to_string(ChannelTable::channels_max) + " channels is full");
     }
     return check;
 }
@@ -106,10 +129,8 @@ HealthCheck check_uplinks(const std::vector<UplinkReport>& uplinks) {
 
 HealthCheck check_log(const DurableLogStatus& log) {
     HealthCheck check{.name = "log", .detail = ""};
-    if (!log.error.empty()) {
-        fail(check, log.path + " cannot be written: " + log.error);
-    } else if (log.log.is_full) {
-        fail(check, log.path + " is full");
+    if (const std::string fault = fault_of(log); !fault.empty()) {
+        fail(check, fault);
     }
     return check;
 }
@@ -137,15 +158,24 @@ HealthCheck check_queue(const Sampler& sampler, MonoTime now) {
 }
 
 void EndpointTrouble::note(const MonitorEvent& event) {
-    const bool is_refusal = event.kind == MonitorEventKind::disconnected && event.detail == too_many_subscriptions;
-    if (event.kind != MonitorEventKind::accept_failed && !is_refusal) {
+    const bool is_closed = event.kind == MonitorEventKind::disconnected;
+    const bool no_subscription = is_closed && event.detail == too_many_subscriptions;
+    const bool no_place =
+        (is_closed && (event.detail == too_many_connections_of_client || event.detail == too_many_slow_subscribers)) ||
+        (event.kind == MonitorEventKind::refused && event.detail == too_many_connections);
+    if (event.kind != MonitorEventKind::accept_failed && !no_subscription && !no_place) {
         return;
     }
     const std::lock_guard lock(mutex_);
     last_ = clock_.mono_now();
     text_ = std::string(event.endpoint) +
-            (is_refusal ? " cannot accept subscriptions: " : " cannot accept connections: ") +
-            std::string(event.detail);
+            (no_subscription ? " cannot accept subscriptions: " : " cannot accept connections: ") +
+            std::string(event.detail) + (no_place ? " (" + std::string(event.peer) + ')' : "");
+}
+
+void EndpointTrouble::set_crowd(PayloadFormat format, std::string crowd) {
+    const std::lock_guard lock(mutex_);
+    crowds_[static_cast<std::size_t>(format)] = std::move(crowd);
 }
 
 HealthCheck EndpointTrouble::check() const {
@@ -154,7 +184,16 @@ HealthCheck EndpointTrouble::check() const {
     if (!text_.empty() && clock_.mono_now() - last_ < remembered_for) {
         fail(check, text_);
     }
+    for (const std::string& crowd : crowds_) {
+        if (!crowd.empty()) {
+            fail(check, crowd);
+        }
+    }
     return check;
+}
+
+HealthCheck check_rest(const std::string& crowd) {
+    return {.name = "rest", .good = crowd.empty(), .detail = crowd, .is_warning = true};
 }
 
 }  // namespace telegate

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "config/payload_format.hpp"
+#include "core/channel_table.hpp"
 #include "core/clock.hpp"
 #include "core/monitor.hpp"
 #include "device/sampler.hpp"
@@ -10,6 +12,7 @@
 #include "status/health.hpp"
 #include "uplinks/uplinks.hpp"
 
+#include <array>
 #include <chrono>
 #include <mutex>
 #include <string>
@@ -33,8 +36,9 @@ inline constexpr std::chrono::seconds stuck_after{2};
 /// Warns of channels that stay bad while their device is measuring.
 [[nodiscard]] HealthCheck check_channels(const BadChannels& bad);
 
-/// Checks that every recording is being written.
-[[nodiscard]] HealthCheck check_recordings(const std::vector<DurableLogStatus>& recorders);
+/// Warns of a device that has more channels than its share of the table, and fails if the table is full.
+[[nodiscard]] HealthCheck check_channel_table(const ChannelTable& channels);
+
 /// Checks that no uplink is further behind than its lag_alarm.
 [[nodiscard]] HealthCheck check_uplinks(const std::vector<UplinkReport>& uplinks);
 /// Checks that the durable log is being written and is not full.
@@ -49,10 +53,11 @@ inline constexpr std::chrono::nanoseconds loss_remembered_for = std::chrono::sec
 /// Checks that no device has lost a sample at the queue within loss_remembered_for before `now`.
 [[nodiscard]] HealthCheck check_queue(const Sampler& sampler, MonoTime now);
 
-/// Remembers the last time that an endpoint could not accept a connection or a subscription.
+/// Remembers the last time that an endpoint could not accept a connection or a subscription, and the formats without a
+/// free place for another subscriber.
 ///
 /// Threads: any.
-/// Limits: one failure, the last.
+/// Limits: one failure, the last; one text per format.
 /// Failure: none.
 class EndpointTrouble {
   public:
@@ -63,6 +68,8 @@ class EndpointTrouble {
     explicit EndpointTrouble(const Clock& clock) : clock_(clock) {}
 
     void note(const MonitorEvent& event);
+    /// Sets why a new subscriber of the format may be refused; "": there are free places.
+    void set_crowd(PayloadFormat format, std::string crowd);
     [[nodiscard]] HealthCheck check() const;
 
   private:
@@ -70,6 +77,10 @@ class EndpointTrouble {
     mutable std::mutex mutex_;  // guards the members below
     MonoTime last_ = MonoTime::min();
     std::string text_;
+    std::array<std::string, payload_formats> crowds_;
 };
+
+/// Warns of a client of the REST server that uses most of its connections or streams; "": there is none.
+[[nodiscard]] HealthCheck check_rest(const std::string& crowd);
 
 }  // namespace telegate

@@ -72,9 +72,9 @@ struct StatusSnapshot {
     NoticesByFormat notices{};
 
     std::vector<ConsumerStatus> consumers;  // in the order in which they receive samples
-    std::vector<DurableLogStatus> recorders;
-    std::optional<DurableLogStatus> log;  // none: not configured
-    std::vector<UplinkReport> uplinks;    // in the order of the settings
+    std::optional<DurableLogStatus> log;    // none: not configured
+    std::vector<UplinkReport> uplinks;      // in the order of the settings
+    std::uint64_t uplinks_abandoned = 0;    // threads that did not stop, see Uplinks
 
     std::vector<EndpointStatus> endpoints;  // in the order of the settings
     std::string rest_endpoint;

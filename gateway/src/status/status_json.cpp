@@ -113,17 +113,6 @@ void list_consumer(JsonObject& out, const ConsumerStatus& consumer) {
     out.add("missing", consumer.ledger.missing);
 }
 
-void list_recorder(JsonObject& out, const DurableLogStatus& recorder) {
-    out.name_schema("Recorder");
-    out.add("path", to_readable(recorder.path));
-    out.add("device", text_or_null(recorder.device));
-    out.add("samples", recorder.log.samples);
-    out.add("lost", recorder.lost);
-    out.add("pending", recorder.pending);
-    out.add("bytes", recorder.log.written_bytes);
-    out.add("error", text_or_null(to_readable(recorder.error)));
-}
-
 void list_delivery(JsonObject& out, const EndpointStatus& endpoint) {
     out.name_schema("Delivery");
     out.add("policy", endpoint.delivery.policy);
@@ -205,7 +194,6 @@ void list_status(JsonObject& out, const StatusSnapshot& snapshot) {
     out.object("ledger", [&](JsonObject& ledger) { list_ledgers(ledger, snapshot); });
     out.object("sampler", [&](JsonObject& sampler) { list_sampler(sampler, snapshot); });
     out.array("consumers", snapshot.consumers, list_consumer);
-    out.array("recorders", snapshot.recorders, list_recorder);
     out.object_or_null("log", snapshot.log, list_log);
     out.array("uplinks", snapshot.uplinks, list_uplink);
     out.object("transport", [&](JsonObject& transport) { list_transport(transport, snapshot); });

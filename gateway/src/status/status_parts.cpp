@@ -261,6 +261,7 @@ void list_log(JsonObject& out, const DurableLogStatus& log) {
     out.add("day", time_or_null(log.log.day_ns));
     out.add("day_bytes", log.log.day_bytes);
     out.add("segments_removed", log.log.segments_removed);
+    out.add("segments_removed_for_space", log.log.segments_removed_for_space);
     out.add("full", log.log.is_full);
     out.object("reads", [&](JsonObject& reads) {
         reads.name_schema("DurableLogReads");
@@ -271,6 +272,15 @@ void list_log(JsonObject& out, const DurableLogStatus& log) {
         reads.add("failed", log.reads.failed);
     });
     out.add("error", text_or_null(to_readable(log.error)));
+}
+
+/// Returns what an operator should know of what is delivered now, or by a rewind; "": nothing.
+std::string uplink_warning(const uplink::UplinkStatus& status) {
+    if (status.encoded_from == 0) {
+        return "";
+    }
+    return "messages before position " + std::to_string(status.encoded_from) + " were delivered with other settings: " +
+           (status.is_repeating ? "the server stores them twice" : "after a rewind, the server stores them twice");
 }
 
 void list_uplink(JsonObject& out, const UplinkReport& uplink) {
@@ -287,6 +297,7 @@ void list_uplink(JsonObject& out, const UplinkReport& uplink) {
     out.add("last_error", text_or_null(status.last_error));
     out.add("last_error_time", time_or_null(status.last_error_utc_ns));
     out.add("cursor_error", text_or_null(status.cursor_error));
+    out.add("warning", text_or_null(uplink_warning(status)));
     out.add("position", status.settled);
     out.add("delivered_time", time_or_null(status.delivered_utc_ns));
     out.add("lag_s", to_seconds(uplink.lag));

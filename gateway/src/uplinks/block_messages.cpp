@@ -127,7 +127,7 @@ void BlockMessages::end_message(const store::LogBatch& block, store::Position po
     const store::Position first = position - encoder_.entries();
     head_.clear();
     payload_.clear();
-    encoder_.encode(block.published_before.value_or(0) + message.begin.sample, described_, head_, payload_);
+    encoder_.encode(block.published_before_sample(message.begin.sample), described_, head_, payload_);
     encoder_.clear();
     write_segment(block, described_, {head_, payload_}, first);
     set_content(message);

@@ -222,9 +222,6 @@ class MessageEncoder::Messages {
         return;
     }
     for (const store::SegmentChannel& channel : *block.definitions) {
-        if (!is_topic_part(channel.device) || !is_topic_part(channel.channel)) {
-            continue;
-        }
         const auto id = epoch_->channels.add(DeviceId{0}, channel.device, channel.channel, channel.unit);
         if (!id || !epoch_->filter.matches(*id)) {
             continue;

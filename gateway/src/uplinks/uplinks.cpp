@@ -1,18 +1,20 @@
 #include "uplinks/uplinks.hpp"
 
-#include "base/call_on_reactor.hpp"
 #include "base/whole_file.hpp"
 #include "log/log_line.hpp"
 
 #include "config/credential_path.hpp"
+#include "config/joined.hpp"
 #include "core/start_thread.hpp"
 #include "store/file_system.hpp"
+#include "uplink/digest.hpp"
 #include "uplink/reactor_loop.hpp"
 #include "uplinks/block_messages.hpp"
 #include "uplinks/subject_template.hpp"
 
 #include <algorithm>
 #include <exception>
+#include <future>
 #include <new>
 #include <random>
 #include <thread>
@@ -22,48 +24,69 @@ namespace telegate {
 namespace {
 
 constexpr std::chrono::milliseconds memory_pause{100};  // before continuing after std::bad_alloc
-constexpr std::size_t credentials_bytes_max = 16'384;
+constexpr std::size_t secret_bytes_max = 4'194'304;     // all certificates of a system are 220 KB
 /// A message is sent again after at most acknowledge_max, retry_max and connect_max.
 constexpr std::chrono::seconds resend_max{60};
-/// Reads what a connection needs. Files may have been replaced since the last connection.
+
+/// Reads what a connection needs. Files may have been replaced since the last connection, also by ones that block.
 uplink::AdapterSecrets read_secrets(uplink::AdapterSecrets files) {
-    for (std::string* const path : {&files.credentials_path, &files.tls_ca, &files.tls_certificate, &files.tls_key}) {
-        *path = path->empty() ? "" : credential_path(*path);
-    }
-    if (!files.credentials_path.empty()) {
-        files.credentials = read_whole_file(files.credentials_path, credentials_bytes_max);
+    for (uplink::AdapterFile* const file :
+         {&files.credentials, &files.tls_ca, &files.tls_certificate, &files.tls_key}) {
+        if (!file->path.empty()) {
+            file->path = credential_path(file->path);
+            file->content = read_whole_file(file->path, secret_bytes_max);
+        }
     }
     return files;
 }
 
+/// Returns a digest of what the ids of messages depend on besides the log.
+std::uint64_t encoding_digest(const Tags& tags, const MessageEncoder::Options& messages) {
+    std::string text;
+    for (const std::string& part :
+         {std::string(to_string(messages.format)), messages.subject, std::to_string(messages.samples_max),
+          std::to_string(messages.bytes_max), joined(messages.topics, ",")}) {
+        text += part + '\n';
+    }
+    for (const Tag& tag : tags) {
+        text.append(tag.name).append("=").append(tag.value).append("\n");
+    }
+    return uplink::digest_of(text);
+}
+
 }  // namespace
 
-/// One uplink and its thread.
-class Uplinks::One {
+/// One uplink and its thread, which owns the uplink too: it may be abandoned. `previous`: the end of an abandoned
+/// thread that uses the same files; until then, this uplink does nothing.
+class Uplinks::One : public std::enable_shared_from_this<One> {
   public:
-    One(const Parts& parts, const UplinkOptions& options)
+    One(const Parts& parts, const UplinkOptions& options, End previous)
         : options_(options),
+          previous_(std::move(previous)),
           clock_(parts.clock),
           log_(parts.log),
           encoder_(parts.tags, options.messages),
           blocks_(SubjectTemplate(options.messages.subject).subject("", ""), options.messages.bytes_max),
-          started_utc_ns_(parts.clock.utc_now_ns()),
-          runner_(runner_parts(), runner_options(parts.log_directory, options.runner)) {}
-    ~One() {
-        if (thread_.joinable()) {
-            begin_close();
-            close();
-        }
-    }
+          runner_(runner_parts(), runner_options(parts, options)) {}
+    ~One() = default;
     One(const One&) = delete;
     One& operator=(const One&) = delete;
 
     void start() {
-        thread_ = start_thread("tg-up-" + options_.runner.name, [this] { run(); });
+        thread_ = start_thread("tg-up-" + options_.runner.name, [self = shared_from_this()]() mutable {
+            self->run();
+            std::promise<void> ended = std::move(self->ended_);
+            self.reset();  // first: after the end, an abandoned thread uses nothing
+            ended.set_value();
+        });
     }
 
     void log_synced(store::Position position) {
-        reactor_.post([this, position] { runner_.log_synced(position); });
+        reactor_.post([this, position] {
+            if (has_ended(previous_)) {
+                runner_.log_synced(position);
+            }
+        });
     }
 
     void begin_close() {
@@ -72,37 +95,66 @@ class Uplinks::One {
             reactor_.stop();
         });
     }
-    /// Waits for the end.
-    void close() {
-        if (thread_.joinable()) {
-            thread_.join();
+    /// Waits for the end. Returns false if the thread has not ended at the deadline; it is then abandoned.
+    [[nodiscard]] bool close(MonoTime deadline) {
+        if (!thread_.joinable()) {
+            return true;
         }
+        if (end_.wait_until(deadline) == std::future_status::ready) {
+            thread_.join();
+            return true;
+        }
+        log_.error(LogLine("uplink abandoned: its thread did not stop")
+                       .add("uplink", name())
+                       .quote("activity", runner_.activity()));
+        thread_.detach();
+        return false;
     }
+    [[nodiscard]] const End& end() const noexcept { return end_; }
 
     [[nodiscard]] const std::string& name() const noexcept { return options_.runner.name; }
     [[nodiscard]] store::Position keep_from() const { return runner_.keep_from(); }
     [[nodiscard]] UplinkResult call(const Command& command) {
-        UplinkResult result = UplinkResult::late;  // stays so if the call does not start in time
-        (void)call_on_reactor(
-            reactor_, [&] { result = command(runner_); }, command_max);
-        return result;
+        /// Belongs to both threads, because the command may take longer than the caller waits.
+        struct Call {
+            std::packaged_task<UplinkResult(uplink::UplinkRunner&)> task;
+            std::atomic<bool> is_taken{false};  // by the thread that runs it, or the one that cancels it
+        };
+        const auto call = std::make_shared<Call>();
+        call->task = std::packaged_task<UplinkResult(uplink::UplinkRunner&)>(command);
+        auto result = call->task.get_future();
+        reactor_.post([this, call] {
+            if (has_ended(previous_) && !call->is_taken.exchange(true)) {
+                call->task(runner_);
+            }
+        });
+        const auto is_late = [&] {
+            return result.wait_for(command_max) != std::future_status::ready;
+        };
+        return is_late() && (!call->is_taken.exchange(true) || is_late()) ? UplinkResult::late : result.get();
     }
 
     [[nodiscard]] UplinkReport report() const {
         UplinkReport report{options_.runner.name, options_.urls, options_.messages.subject, options_.lag_alarm,
                             runner_.status()};
         if (report.status.is_behind) {
-            const std::int64_t since_ns =
-                report.status.delivered_utc_ns == 0 ? started_utc_ns_ : report.status.delivered_utc_ns;
-            report.lag = std::chrono::nanoseconds(std::max<std::int64_t>(clock_.utc_now_ns() - since_ns, 0));
+            const uplink::UplinkStatus& status = report.status;
+            const std::int64_t utc_ns = status.delivered_utc_ns != 0 ? status.delivered_utc_ns : status.waiting_utc_ns;
+            const std::chrono::nanoseconds age(utc_ns != 0 ? clock_.utc_now_ns() - utc_ns : 0);
+            report.lag = std::max<std::chrono::nanoseconds>(age, clock_.mono_now() - status.waiting_since);
+        }
+        if (!has_ended(previous_)) {
+            report.status.error = "waits for the end of its previous thread, which was abandoned";
+            report.lag = clock_.mono_now() - created_at_;
         }
         return report;
     }
 
   private:
-    [[nodiscard]] static uplink::UplinkRunner::Options runner_options(const std::string& log_directory,
-                                                                      uplink::UplinkRunner::Options options) {
-        options.log_directory = log_directory;
+    [[nodiscard]] static uplink::UplinkRunner::Options runner_options(const Parts& parts, const UplinkOptions& from) {
+        uplink::UplinkRunner::Options options = from.runner;
+        options.log_directory = parts.log_directory;
+        options.encoding = encoding_digest(parts.tags, from.messages);
         options.delivery.seed = std::random_device()();  // gateways with the same settings do not retry together
         return options;
     }
@@ -167,6 +219,9 @@ class Uplinks::One {
             },
             [this, line](const std::string& reason) {
                 log_.warn(line("uplink restarts at the oldest sample").quote("reason", reason));
+            },
+            [this, line](const std::string& reason) {
+                log_.warn(line("uplink warning").quote("reason", reason));
             }};
     }
 
@@ -189,24 +244,33 @@ class Uplinks::One {
     }
 
     const UplinkOptions options_;
+    const End previous_;
     const Clock& clock_;
+    const MonoTime created_at_{clock_.mono_now()};
     Log& log_;
     MessageEncoder encoder_;
     BlockMessages blocks_;
-    const std::int64_t started_utc_ns_;
     Reactor reactor_;
     uplink::ReactorLoop loop_{reactor_};
     uplink::UplinkRunner runner_;
+    std::promise<void> ended_;
+    const End end_ = ended_.get_future().share();
     std::thread thread_;
 };
 
 Uplinks::Uplinks(Parts parts, const std::vector<UplinkOptions>& options) : parts_(std::move(parts)) {
     for (const UplinkOptions& each : options) {
-        list_.push_back(std::make_shared<One>(parts_, each));
+        list_.push_back(std::make_shared<One>(parts_, each, End()));
     }
 }
 
-Uplinks::~Uplinks() = default;
+Uplinks::~Uplinks() {
+    close();
+}
+
+bool Uplinks::has_ended(const End& end) {
+    return !end.valid() || end.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+}
 
 Uplinks::List Uplinks::list() const {
     const std::lock_guard lock(mutex_);
@@ -227,7 +291,7 @@ void Uplinks::start() {
 /// Returns null if the uplink cannot be started.
 std::shared_ptr<Uplinks::One> Uplinks::make(const UplinkOptions& options) {
     try {
-        auto one = std::make_shared<One>(parts_, options);
+        auto one = std::make_shared<One>(parts_, options, abandoned_end(options.runner.name));
         one->start();
         return one;
     } catch (const std::exception& error) {
@@ -249,6 +313,7 @@ void Uplinks::change(const std::vector<UplinkOptions>& wanted,
     }
     end(ended);  // before others use their cursors; until then, they are in the list, and keep_from() regards them
     List after;
+    after.reserve(wanted.size());  // first: an uplink that has started must not be lost
     for (const UplinkOptions& options : wanted) {
         const auto found = std::find_if(kept.begin(), kept.end(),
                                         [&](const auto& each) { return each->name() == options.runner.name; });
@@ -286,9 +351,30 @@ void Uplinks::end(const List& list) {
     for (const auto& each : list) {
         each->begin_close();
     }
+    const MonoTime deadline = std::chrono::steady_clock::now() + parts_.stop_max;
     for (const auto& each : list) {
-        each->close();
+        if (!each->close(deadline)) {
+            const std::lock_guard lock(mutex_);
+            ++abandoned_count_;
+            abandoned_.insert_or_assign(each->name(), each->end());
+        }
     }
+}
+
+Uplinks::End Uplinks::abandoned_end(const std::string& name) const {
+    const std::lock_guard lock(mutex_);
+    const auto found = abandoned_.find(name);
+    return found == abandoned_.end() ? End() : found->second;
+}
+
+std::uint64_t Uplinks::abandoned_count() const {
+    const std::lock_guard lock(mutex_);
+    return abandoned_count_;
+}
+
+bool Uplinks::has_abandoned() const {
+    const std::lock_guard lock(mutex_);
+    return std::any_of(abandoned_.begin(), abandoned_.end(), [](const auto& each) { return !has_ended(each.second); });
 }
 
 UplinkResult Uplinks::call(std::string_view name, const Command& command) {

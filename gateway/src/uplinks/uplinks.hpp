@@ -14,6 +14,8 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <future>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -40,7 +42,8 @@ struct UplinkReport {
     std::string subject;
     std::chrono::milliseconds lag_alarm{0};
     uplink::UplinkStatus status;
-    /// Age of the newest sample before which everything but the backlog is delivered; 0 if nothing else waits.
+    /// Age of the newest sample before which everything but the backlog is delivered, or the time for which the next
+    /// ones have waited, if that is longer; 0 if nothing else waits.
     std::chrono::nanoseconds lag{0};
 
     [[nodiscard]] bool is_late() const noexcept { return lag > lag_alarm; }
@@ -53,16 +56,19 @@ enum class UplinkResult : std::uint8_t {
     late,           // no response in time
     no_log,         // the log is not open yet
     not_delivered,  // the data at this position is not delivered yet
+    stores_twice,   // the command has to be confirmed
 };
 
 /// All uplinks. Each delivers the durable log on its own thread (tg-up-NAME), so a back end that is slow or away delays
 /// neither publishing nor another uplink.
 ///
 /// Threads: log_synced(), status() and call(): any. start(), change(), close(): any, one at a time.
-/// Limits:  one thread per uplink, and UplinkRunner's memory. change() and close() wait for the uplinks that end, of
-///          which each may be opening a connection.
+/// Limits:  one thread per uplink, and UplinkRunner's memory. change() and close() wait at most Parts::stop_max. A
+///          thread that does not end by then, for example because a disk does not respond, is abandoned: there is at
+///          most one for each name, because its successor does nothing until it ends.
 /// Failure: start() throws std::system_error if a thread cannot be created; change() logs it, and the uplink is omitted
-///          until the next change. Everything else is reported by status() and the log lines.
+///          until the next change. Everything else is reported by status() and the log lines. While has_abandoned()
+///          returns true, the clock and the log are in use and must not be destroyed.
 class Uplinks {
   public:
     struct Parts {
@@ -70,6 +76,8 @@ class Uplinks {
         Log& log;
         std::string log_directory;
         Tags tags;
+        /// The sync of a busy disk takes seconds. Less than TimeoutStopSec of the service.
+        std::chrono::milliseconds stop_max{5'000};
     };
     Uplinks(Parts parts, const std::vector<UplinkOptions>& options);
     ~Uplinks();
@@ -88,29 +96,39 @@ class Uplinks {
     [[nodiscard]] store::Position keep_from() const;
     /// Saves the cursors and ends the threads.
     void close();
+    /// Returns whether abandoned threads have not ended yet, and how many were abandoned since the start. Threads: any.
+    [[nodiscard]] bool has_abandoned() const;
+    [[nodiscard]] std::uint64_t abandoned_count() const;
 
     /// In the order of the settings.
     [[nodiscard]] std::vector<UplinkReport> status() const;
 
     static constexpr std::chrono::milliseconds command_max{3'000};  // an uplink may be opening a connection
     using Command = std::function<UplinkResult(uplink::UplinkRunner& runner)>;
-    /// Runs a command on the thread of an uplink, for which it waits at most command_max. Throws what the command
+    /// Runs a command on the thread of an uplink. Waits at most command_max for its start, and as long for its end;
+    /// after UplinkResult::late, the command may still run, so it must own what it uses. Throws what the command
     /// throws. Threads: any but those of the uplinks.
     [[nodiscard]] UplinkResult call(std::string_view name, const Command& command);
 
   private:
     class One;
     using List = std::vector<std::shared_ptr<One>>;
+    using End = std::shared_future<void>;  // of a thread; one that is not valid: there was no thread
+
+    [[nodiscard]] static bool has_ended(const End& end);
+    [[nodiscard]] End abandoned_end(const std::string& name) const;
 
     [[nodiscard]] List list() const;
     void set(List list);
-    static void end(const List& list);
+    void end(const List& list);
     [[nodiscard]] std::shared_ptr<One> make(const UplinkOptions& options);
 
     const Parts parts_;
     std::atomic<store::Position> synced_{0};
-    mutable std::mutex mutex_;  // guards list_
+    mutable std::mutex mutex_;  // guards the members below
     List list_;
+    std::map<std::string, End> abandoned_;  // by name, the last thread of each
+    std::uint64_t abandoned_count_ = 0;
 };
 
 }  // namespace telegate

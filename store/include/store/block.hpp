@@ -25,8 +25,7 @@ enum class GapReason : std::uint8_t {
     damaged = 6,         // on disk, but no longer readable
     retention = 7,       // removed because of a limit on size, age or free space
     unknown = 8,         // missing from the sequence for no known reason
-    not_recorded = 9,    // published before the log was opened, in an epoch that had begun
-    refused = 10,        // in the log, but refused by the back end of an uplink; never on disk
+    refused = 9,         // in the log, but refused by the back end of an uplink; never on disk
 };
 [[nodiscard]] std::string_view to_string(GapReason reason) noexcept;
 /// Whether the samples of such a gap were published, so that subscribers may have received them.
@@ -58,6 +57,13 @@ struct BlockChannel {
 struct BlockGap {
     std::uint32_t before_sample = 0;
     LogGap gap;
+};
+
+/// Samples that were published before a sample of the block, and are not logged because the log leaves out their
+/// devices.
+struct BlockSkip {
+    std::uint32_t before_sample = 0;
+    std::uint64_t samples = 0;
 };
 
 /// Calls `on_gap` with each BlockGap and `on_sample` with each sample, in order. Threads: any. Failure: exceptions of
@@ -93,13 +99,20 @@ struct BlockHead {
     std::vector<BlockChannel> channels;  // in ascending order of their ids
     std::vector<BlockGap> gaps;
     std::vector<BlockChunk> chunks;
+    std::vector<BlockSkip> skips;  // in ascending order of their samples
 
+    /// Returns the samples published in the epoch before the end of the block.
+    [[nodiscard]] std::uint64_t published_after() const noexcept;
     [[nodiscard]] std::uint64_t entries() const noexcept { return samples + gaps.size(); }
     [[nodiscard]] std::size_t payload_bytes() const noexcept;
     /// Returns the channel's part, or null if the block has no samples of the channel.
     [[nodiscard]] const BlockChannel* find(ChannelId channel) const noexcept;
     /// Returns the index of the chunk that contains the values of a channel of this block; 0 if there is none.
     [[nodiscard]] std::size_t chunk_of(const BlockChannel& channel) const noexcept;
+    /// Returns the index after that of the last channel of a chunk with values.
+    [[nodiscard]] std::size_t channels_end(std::size_t chunk) const noexcept {
+        return chunk + 1 < chunks.size() ? chunks[chunk + 1].first_channel : channels.size();
+    }
 };
 
 /// Adds the channels of one more block to those of the blocks before it. Both are sorted by id. Threads: any. Failure:
@@ -125,8 +138,12 @@ class BlockEncoder {
     void add(const TelemetrySample& sample) { samples_.push_back(sample); }
     /// Adds a gap before the next sample; there must be capacity for it.
     void add(const LogGap& gap);
+    /// Notes samples that were published before the next sample, and are omitted.
+    void skip(std::uint64_t samples);
 
     [[nodiscard]] std::size_t samples() const noexcept { return samples_.size(); }
+    /// Returns the number of samples that were published since the block began, omitted or not.
+    [[nodiscard]] std::uint64_t published() const noexcept { return samples_.size() + skipped_; }
     [[nodiscard]] std::size_t entries() const noexcept { return samples_.size() + gaps_.size(); }
     [[nodiscard]] bool is_empty() const noexcept { return entries() == 0; }
     [[nodiscard]] bool is_full() const noexcept { return samples_.size() == samples_max || gaps_.size() == gaps_max; }
@@ -145,6 +162,8 @@ class BlockEncoder {
 
     std::vector<TelemetrySample> samples_;
     std::vector<BlockGap> gaps_;
+    std::vector<BlockSkip> skips_;
+    std::uint64_t skipped_ = 0;  // in all of skips_
     const std::unique_ptr<Scratch> scratch_;
 };
 
@@ -164,6 +183,10 @@ class BlockDecoder {
     [[nodiscard]] static bool read_head(Bytes bytes, BlockHead& head);
     /// Appends all samples of the block, in order.
     [[nodiscard]] bool decode(const BlockHead& head, Bytes payload, std::vector<TelemetrySample>& out);
+    /// The same, but if only values of some channels are damaged, it appends their samples without values and adds
+    /// these channels to `lost`.
+    [[nodiscard]] bool decode_intact(const BlockHead& head, Bytes payload, std::vector<TelemetrySample>& out,
+                                     std::vector<ChannelId>& lost);
     /// Appends the samples of one channel, which the block must have, in order. Decompresses only what that takes.
     [[nodiscard]] bool decode_channel(const BlockHead& head, Bytes payload, ChannelId channel,
                                       std::vector<TelemetrySample>& out);
@@ -173,6 +196,9 @@ class BlockDecoder {
 
     [[nodiscard]] bool open_chunk(const BlockHead& head, Bytes payload, std::size_t chunk);
     [[nodiscard]] bool read_order(const BlockHead& head, Bytes payload);
+    void place_samples(const BlockHead& head, std::span<TelemetrySample> samples);
+    [[nodiscard]] bool decode_chunk(const BlockHead& head, Bytes payload, std::size_t chunk,
+                                    std::span<TelemetrySample> samples);
     [[nodiscard]] bool append_channel(const BlockHead& head, Bytes payload, std::size_t place,
                                       std::vector<TelemetrySample>& out);
 

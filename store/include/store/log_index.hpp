@@ -15,6 +15,10 @@
 
 namespace telegate::store {
 
+/// Returns the highest epoch that the segments and marks of a log have; 0: none. Later runs need a higher one, whatever
+/// the clock says. Threads: any. Failure: throws std::bad_alloc. Files that cannot be read are ignored.
+[[nodiscard]] std::int64_t newest_epoch_ms(FileSystem& files, const std::string& directory);
+
 /// Finds where in a log to start reading, next to the process that writes it. LogReader::seek() takes the results.
 ///
 /// Threads: one.

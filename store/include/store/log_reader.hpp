@@ -30,13 +30,23 @@ struct LogBatch {
     std::int64_t epoch_ms = 0;
     bool begins_epoch = false;  // a gateway started before the samples
     bool ends_epoch = false;    // the gateway stopped cleanly after the samples
-    /// Samples published in the epoch before the first entry and up to the last one, logged or not; those of a block
-    /// were published in a row. None: unknown, because the batch is not a block that can be read.
+    /// Samples published in the epoch before the first entry and up to the last one, logged or not. None: unknown,
+    /// because the batch is not a block that can be read.
     std::optional<std::uint64_t> published_before;
     std::optional<std::uint64_t> published_after;
     bool is_passed_over = false;  // see LogReader::select()
+    /// The sequence numbers restart, although the epoch does not change: before epochs rose regardless of the
+    /// clock, two runs could have the same one.
+    bool restarts_seqs = false;
+    /// Samples of the block that are omitted, because the names of their channels are damaged.
+    std::uint64_t unnamed = 0;
     std::vector<TelemetrySample> samples;
-    std::vector<BlockGap> gaps;                                // in order; each before a sample
+    /// If samples of the block are omitted: by sample, how many samples of the block precede it.
+    std::vector<std::uint32_t> places;
+    std::vector<BlockGap> gaps;  // in order; each before a sample
+    /// Samples that the log leaves out, by the index of a sample of the block. All others of a block were published in
+    /// a row.
+    std::vector<BlockSkip> skips;
     const std::vector<SegmentChannel>* definitions = nullptr;  // of the channels; valid until the next read
     const SegmentChannel* selected = nullptr;  // the selected channel, if the segment has it; valid until the next read
     const SegmentReader* segment = nullptr;    // with the entries; valid until the next read
@@ -48,7 +58,16 @@ struct LogBatch {
         return is_encoded ? stored->entry.samples : static_cast<std::uint32_t>(samples.size());
     }
     [[nodiscard]] const SegmentChannel* find(ChannelId channel) const noexcept;
+    /// Returns the samples published in the epoch before this sample of the batch; 0: unknown.
+    [[nodiscard]] std::uint64_t published_before_sample(std::size_t sample) const noexcept;
     void clear() noexcept;
+    /// Removes the first samples. published_before must be known.
+    void drop_front(std::uint32_t count);
+    /// Removes the samples of channels that are true, by number, and notes the places of the others. `more_gaps`: gaps
+    /// that are to be merged with the samples, in order.
+    void omit(const std::vector<bool>& channels, std::vector<BlockGap>& more_gaps);
+    /// Removes samples outside of these times, and gaps that are not next to one of the others.
+    void keep_times(std::int64_t since_ns, std::int64_t until_ns);
 };
 
 /// A channel, and the times of its samples that are wanted.
@@ -68,8 +87,8 @@ struct ChannelSelection {
 ///
 /// Threads: one.
 /// Limits:  one block and the index of one segment in memory.
-/// Failure: functions throw std::system_error if a file cannot be read, and std::bad_alloc. Damaged files and blocks,
-///          and segments that are removed while they are read, become gaps.
+/// Failure: functions throw std::system_error if a file cannot be read, and std::bad_alloc; next() then continues after
+///          the last batch. Damaged files and blocks, and segments that are removed while they are read, become gaps.
 class LogReader {
   public:
     LogReader(FileSystem& files, std::string directory);
@@ -94,6 +113,8 @@ class LogReader {
     /// Leaves blocks encoded that are intact, have no gaps, and follow on what was reported before. Their checksums are
     /// checked, but not that their content can be decoded.
     void leave_encoded() noexcept { leaves_encoded_ = true; }
+    /// Throws std::system_error if the disk fails to read a segment. Otherwise, it counts as damaged.
+    void throw_read_errors() noexcept { read_errors_ = ReadErrors::are_thrown; }
     /// Decodes the samples of the last batch if they were left encoded. If that fails, they become gaps.
     void decode(LogBatch& batch);
     /// Reads the next block. Returns false if the log currently has no more.
@@ -111,7 +132,9 @@ class LogReader {
         std::uint32_t before_sample = 0;
     };
 
+    [[nodiscard]] bool read_next(LogBatch& batch);
     [[nodiscard]] bool open_segment();
+    [[nodiscard]] bool is_successor(const SegmentRef& ref) const;
     void begin_segment(LogBatch& batch);
     void end_segment(LogBatch& batch);
     void read_block(const BlockEntry& entry, LogBatch& batch);
@@ -119,28 +142,44 @@ class LogReader {
     [[nodiscard]] const SegmentChannel* selected_channel();
     [[nodiscard]] bool is_selected(ChannelId channel) const noexcept;
     void keep_channel(ChannelId channel, std::span<const TelemetrySample> samples);
-    void keep_times(LogBatch& batch) const;
-    void add_lost_block(const BlockHead& head, LogBatch& batch);
-    [[nodiscard]] StoredBlock stored(const BlockEntry& entry) const noexcept;
+    void add_lost_block(const BlockHead& head, GapReason reason, LogBatch& batch);
+    /// Returns the block that was read last.
+    [[nodiscard]] StoredBlock stored(const BlockEntry& entry) const noexcept {
+        return {entry, &head_, {segment_->block_head(), payload_}};
+    }
     [[nodiscard]] bool follows_on(const BlockHead& head);
     void add_holes(const BlockHead& head, LogBatch& batch);
     void skip_entries(const BlockHead& head, std::uint64_t entries, LogBatch& batch);
     void catch_up(const Missing& missing, LogBatch& batch);
+    void decode_block(std::uint64_t skipped, LogBatch& batch);
+    void omit(const std::vector<ChannelId>& lost, LogBatch& batch);
+    void note_unreadable(GapReason reason) noexcept {
+        unreadable_ = unreadable_ == GapReason::damaged ? GapReason::damaged : reason;
+    }
+    [[nodiscard]] GapReason reason_before(std::size_t block);
+    [[nodiscard]] GapReason reason_of_payload(const BlockEntry& entry);
+    [[nodiscard]] bool is_end_of_epoch();
+    [[nodiscard]] bool restarts_seqs();
     void learn_progress(std::size_t blocks);
     void learn(const BlockHead& head);
     [[nodiscard]] std::uint64_t& last_seq_of(ChannelId channel);
-    [[nodiscard]] GapReason hole_reason() const noexcept;
+    [[nodiscard]] GapReason hole_reason() const noexcept { return unreadable_.value_or(GapReason::unknown); }
 
     FileSystem& files_;
     const std::string directory_;
+    ReadErrors read_errors_ = ReadErrors::are_damage;
     Position position_ = 0;
+    Position continue_at_ = 0;  // after the last batch
     std::unique_ptr<SegmentReader> segment_;
     std::unique_ptr<SegmentReader> ended_segment_;  // keeps the definitions of the last batch valid
+    std::optional<LogId> log_id_;                   // of the segment that was read last
     std::optional<Position> limit_;                 // the first position of the segment after it, which ends this one
     std::size_t next_block_ = 0;
     bool is_oldest_ = false;  // no segment is before it
     Reported reported_ = Reported::nothing;
-    bool has_unreadable_ = false;  // unreadable data was skipped since the epoch began
+    /// Why data was skipped since the epoch began: damaged, or only crash. None: no data was.
+    std::optional<GapReason> unreadable_;
+    std::optional<bool> is_end_of_epoch_;  // of the segment; none: not looked up yet
     bool leaves_encoded_ = false;
     std::optional<std::int64_t> epoch_ms_;
     IsWanted is_wanted_;  // empty: all are

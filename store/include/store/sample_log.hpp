@@ -7,6 +7,7 @@
 #include "store/segment_format.hpp"
 #include "store/segment_reader.hpp"
 #include "store/segment_writer.hpp"
+#include "store/wall_clock_trust.hpp"
 
 #include "core/channel_table.hpp"
 #include "core/clock.hpp"
@@ -26,14 +27,17 @@ struct RecoveryReport {
     Position oldest = 0;
     Position next = 0;
     std::uint64_t truncated_bytes = 0;  // of a record that was being written when the last process ended
-    std::vector<std::string> renamed;   // segments that cannot be read, now NAME.damaged
+    std::vector<std::string> renamed;   // files that are not segments, now NAME.damaged
+    std::vector<std::string> left;      // segments that cannot be read or renamed at present, and why
+    std::vector<std::string> repaired;  // segments whose damaged header was written again
     std::vector<DamagedRange> damaged;  // in the last segment
+    std::uint64_t unnamed = 0;          // channels of the last segment whose names are damaged and unknown
     std::string not_sealed;             // why the last segment could not be repaired; "": nothing had to be, or it was
     bool last_epoch_ended = true;       // false: the last process did not stop cleanly
     std::int64_t last_epoch_ms = 0;     // 0: the log is new
     std::uint64_t last_captured = 0;    // samples of the last epoch up to the end of the log, logged or in a gap
     std::int64_t last_sample_ns = 0;    // time of the newest one in the last segment; 0: none
-    std::uint64_t crash_samples = 0;    // of these: now in a gap, because the last process did not log them
+    std::uint64_t crash_samples = 0;    // of these: now in a gap, because they are not in the log
     LastSeqs last_seqs;                 // of the last epoch, if it did not end cleanly
 };
 
@@ -44,20 +48,24 @@ struct LogStatus {
     Position next = 0;                   // of the next entry
     Position synced = 0;                 // everything before it survives a power failure
     std::uint64_t published = 0;         // published in this epoch, logged or not
+    std::uint64_t left_out = 0;          // of these: after the last entry, by skip()
     std::uint64_t samples = 0;           // in files, since the start
     std::uint64_t written_bytes = 0;     // since the start
     std::int64_t day_ns = 0;             // 0:00 UTC of the newest sample that was written; 0: none
     std::uint64_t day_bytes = 0;         // written since then, and since the start
     std::uint64_t dropped_full = 0;      // samples that were not logged because of drop_newest
-    std::uint64_t dropped_unnamed = 0;   // of these: not in a gap yet, because the log is still full
+    std::uint64_t dropped_unnamed = 0;   // samples, and samples in gaps, that are not in a gap yet for this reason
     std::uint64_t segments_removed = 0;  // because of the limits
+    std::uint64_t segments_removed_for_space = 0;  // of these: because the disk lacked space
+    SpaceProblem space_problem = SpaceProblem::none;
     std::uint64_t directories_lost = 0;  // how often the directory was removed or replaced since the start
     bool is_full = false;
 };
 
 /// Appends samples and gaps to a directory of segment files, and keeps it within limits.
 ///
-/// Every sequence number of a channel is in the log, as a sample or in a gap: a jump in the numbers becomes a gap.
+/// Every sequence number of a channel is in the log, as a sample or in a gap: a jump in the numbers becomes a gap. The
+/// owner leaves out all samples and gaps of a channel, or none.
 /// A sample is safe after sync() has returned. If the newest segment or the directory was removed or renamed, the log
 /// continues in a new segment, with everything that is not known to be on disk.
 ///
@@ -81,6 +89,9 @@ class SampleLog {
         FileSystem& files;
         const ChannelTable& channels;
         const Clock& clock;
+        /// Calls a function that syncs, which can take seconds, on any thread, and returns after it or throws what it
+        /// throws. Meanwhile, mark() may be called. Empty: the log calls it.
+        std::function<void(const std::function<void()>& sync)> sync = {};
     };
     struct Options {
         std::string directory;
@@ -88,8 +99,6 @@ class SampleLog {
         LogId new_log_id{};  // of a log that does not exist yet: random bytes
         LogLimits limits{};
         std::uint64_t segment_bytes = SampleLog::segment_bytes;
-        /// The epoch may have begun before: samples before the first one of a channel get GapReason::not_recorded.
-        bool joins_epoch = false;
     };
     /// Recovers the log and begins a new epoch in it. `known` returns what is known of an epoch that did not end
     /// cleanly; it may be empty.
@@ -111,21 +120,34 @@ class SampleLog {
     void append(const LogGap& gap);
     /// Counts published samples that are not appended but are in gaps.
     void note_published(std::uint64_t samples) noexcept { status_.published += samples; }
+    /// Counts published samples that the log leaves out, with their gaps.
+    void skip(std::uint64_t samples) {
+        status_.published += samples;
+        block_.skip(samples);
+    }
 
-    /// Records the last published numbers of channels whose samples have not been appended yet, so that the next start
-    /// can report these samples if the process is killed. `published` returns the last number of a channel.
-    void mark(const std::function<std::uint64_t(ChannelId)>& published);
+    /// Whether everything that was appended is in a file, so that only power failures can remove it.
+    [[nodiscard]] bool is_written() const noexcept;
+    /// Records the last captured numbers of channels whose samples are not in a file yet, so that the next start can
+    /// report these samples if the process ends. `captured` returns the last number of a channel. `is_last`: the
+    /// gateway stops now, and close() has failed.
+    void mark(const std::function<std::uint64_t(ChannelId)>& captured, bool is_last = false);
 
-    /// Writes everything appended to the file, where readers find it. It does not yet survive a power failure.
+    /// Writes everything appended to the file, where readers find it. It does not yet survive a power failure. Applies
+    /// the limits.
     void write();
-    /// Writes everything appended and returns after it is on disk. Applies the limits, and adds gaps for dropped
-    /// samples if the log is no longer full.
+    /// Writes everything appended and returns after it is on disk. Adds gaps for dropped samples if the log is no
+    /// longer full.
     void sync();
-    /// Ends the epoch cleanly. Nothing may be appended afterwards. If the disk is full, the samples that are not in a
-    /// file become gaps, for which the reserve has space.
+    /// Ends the epoch cleanly. Nothing may be appended afterwards. If the disk is full and segments cannot be removed,
+    /// the samples that are not in a file become gaps, if the reserve has space for them.
     void close();
 
-    void set_limits(const LogLimits& limits) { segments_.set_limits(limits); }
+    /// The next write applies them.
+    void set_limits(const LogLimits& limits) {
+        are_limits_new_ = are_limits_new_ || limits != segments_.limits();
+        segments_.set_limits(limits);
+    }
     [[nodiscard]] LogStatus status() const noexcept;
 
   private:
@@ -154,15 +176,21 @@ class SampleLog {
     void write_pending();
     void open_segment();
     [[nodiscard]] std::uint64_t segment_bytes_now() const;
-    [[nodiscard]] bool replace_segment();
+    [[nodiscard]] bool find_space();
+    [[nodiscard]] bool free_space();
+    void prepare_replacement();
     void drop_pending();
     void finish();
     void define_channels(const BlockHead& block);
     [[nodiscard]] const BlockHead& head_of(const Pending& block);
     [[nodiscard]] SegmentChannel definition(ChannelId channel, std::uint64_t last_seq) const;
+    void sync_and_wait(const std::function<void()>& sync);
     void sync_segment();
     void end_segment();
+    [[nodiscard]] LogTime time_now();
     void apply_limits(std::uint64_t more_bytes);
+    [[nodiscard]] bool is_dropping() const noexcept;
+    void drop_full(ChannelState& state, std::uint64_t last_seq, std::uint64_t count);
 
     const Parts parts_;
     const Options options_;
@@ -172,6 +200,8 @@ class SampleLog {
     SegmentDirectory segments_;
     PublishedMark mark_;
     ReserveFile reserve_;
+    WallClockTrust wall_clock_;
+    const std::int64_t began_mono_ns_;
 
     BlockEncoder block_;
     std::vector<ChannelState> channels_;  // by id
@@ -184,6 +214,7 @@ class SampleLog {
     Position head_position_ = 0;              // of this block; 0: none
     std::unique_ptr<SegmentWriter> segment_;  // null: the next write opens one
     std::uint64_t segment_bytes_max_ = 0;     // of segment_
+    bool are_limits_new_ = false;             // segment_bytes_max_ does not regard them yet
     bool is_epoch_begun_ = false;             // the start of the epoch is on disk
     LogStatus status_;
 };

@@ -15,10 +15,17 @@
 
 namespace telegate::store {
 
-/// The number of an entry of the log: a sample, a gap or the start of a gateway. Never reused.
+/// The number of an entry of the log: a sample, a gap or the start of a gateway. Only the gaps that replace samples
+/// when a log is closed on a full disk have positions that others had: those of the samples, which may be in a file of
+/// which a sync has failed.
 using Position = std::uint64_t;
 /// No log gets that far; a file that claims to is not a segment.
 inline constexpr Position position_max = Position{1} << 62U;
+/// No segment uses as many.
+inline constexpr Position segment_positions_max = Position{1} << 40U;
+
+/// The end of the year 9999, so that later epochs are possible. No run has a later one.
+inline constexpr std::int64_t epoch_ms_max = 253'402'300'799'999;
 
 /// Identifies a log, so that records and segments of another log are recognized. Random.
 using LogId = std::array<std::byte, 16>;
@@ -32,7 +39,8 @@ struct SegmentHead {
     std::int64_t epoch_ms = 0;  // when the gateway started, since 1970 UTC
     std::int64_t utc_ns = 0;    // when the segment began
     std::int64_t mono_ns = 0;
-    bool begins_epoch = false;  // its first position is the start of the gateway
+    bool begins_epoch = false;    // its first position is the start of the gateway
+    bool is_utc_trusted = false;  // the wall clock was known to be right
 
     bool operator==(const SegmentHead&) const = default;
 };
@@ -69,6 +77,9 @@ struct BlockEntry {
 
 /// The index of a whole segment. Written at its end; can be rebuilt from the records.
 struct SegmentFooter {
+    /// More than fit into a segment of 16 MiB, whose shortest block has 64 bytes.
+    static constexpr std::size_t blocks_max = 262'144;
+
     Position end_position = 0;
     std::optional<StopRecord> stop;
     std::vector<BlockEntry> blocks;
@@ -128,7 +139,7 @@ void append_footer(const SegmentFooter& footer, Position position, const LogId& 
 /// `bytes`: the part of the header after the common one.
 [[nodiscard]] bool read_channels(Bytes bytes, std::vector<SegmentChannel>& channels);
 [[nodiscard]] std::optional<StopRecord> read_stop(Bytes bytes);
-/// `file_bytes`: the size of the segment, which limits the number of its blocks.
+/// `file_bytes`: the size of the segment, which limits the number of its blocks, as does SegmentFooter::blocks_max.
 [[nodiscard]] bool read_footer(Bytes bytes, std::uint64_t file_bytes, SegmentFooter& footer);
 /// The last bytes of a segment with a footer. They show whether the rest is worth reading.
 struct FooterTail {

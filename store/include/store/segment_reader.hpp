@@ -4,6 +4,7 @@
 #include "store/segment_format.hpp"
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -18,25 +19,40 @@ namespace telegate::store {
 struct DamagedRange {
     std::uint64_t offset = 0;
     std::uint64_t bytes = 0;
+    bool is_torn = false;  // see SegmentReader::is_torn()
 };
 
 /// Whether an error says that this one file cannot be read, because of its type or because of the disk under it, rather
 /// than that files cannot be read at present. Threads: any.
 [[nodiscard]] bool is_unreadable_file(const std::system_error& error) noexcept;
 
+/// The treatment of bytes that the disk fails to read. They may be intact, and readable later.
+enum class ReadErrors : std::uint8_t { are_damage, are_thrown };
+
 /// Reads one segment file, which may be in the middle of being written. Its index comes from the footer or, if there is
-/// none, from the headers of all records.
+/// none, from the headers of all records. If the header of the segment or the names of channels are damaged, they come
+/// from the other files of the directory, as far as those have them.
 ///
 /// Threads: one.
-/// Limits:  memory for the index: about 48 bytes for each block, and the definitions of the channels.
+/// Limits:  memory for the index: about 48 bytes for each block, at most SegmentFooter::blocks_max, and the definitions
+///          of the channels.
 /// Failure: throws std::system_error for a file that cannot be read, and std::bad_alloc. Damaged bytes, and bytes that
-///          the disk fails to read, are never an error: see damaged() and read_block().
+///          the disk fails to read, are never an error: see damaged() and read_block(). With ReadErrors::are_thrown,
+///          the latter throw std::system_error.
 class SegmentReader {
   public:
-    // These return nothing if the file was removed or does not begin like a segment, or if is_unreadable_file().
-    [[nodiscard]] static std::unique_ptr<SegmentReader> open(FileSystem& files, const std::string& path);
+    // These return nothing if the file was removed or is not a segment, or if is_unreadable_file().
+    [[nodiscard]] static std::unique_ptr<SegmentReader> open(FileSystem& files, const std::string& path,
+                                                             ReadErrors read_errors = ReadErrors::are_damage);
     /// Reads the header of a segment alone.
-    [[nodiscard]] static std::optional<SegmentHead> head(FileSystem& files, const std::string& path);
+    [[nodiscard]] static std::optional<SegmentHead> head(FileSystem& files, const std::string& path,
+                                                         ReadErrors read_errors = ReadErrors::are_damage);
+    // The same, without the help of other files.
+    [[nodiscard]] static std::unique_ptr<SegmentReader> open_alone(FileSystem& files, const std::string& path);
+    [[nodiscard]] static std::optional<SegmentHead> head_alone(FileSystem& files, const std::string& path);
+    /// Reads a file as if it began with this header.
+    [[nodiscard]] static std::unique_ptr<SegmentReader> open_as(FileSystem& files, const std::string& path,
+                                                                const SegmentHead& head);
     /// Reads the end of a segment alone. Also returns nothing if it has no footer.
     [[nodiscard]] static std::optional<FooterTail> tail(FileSystem& files, const std::string& path);
 
@@ -50,10 +66,28 @@ class SegmentReader {
     [[nodiscard]] std::uint64_t end_offset() const noexcept { return end_offset_; }
     /// Returns the offset after the last of these records that is not the footer.
     [[nodiscard]] std::uint64_t records_end() const noexcept { return records_end_; }
+    /// Returns where a writer may continue: bytes before it must be kept, because they are damaged, not torn.
+    [[nodiscard]] std::uint64_t keep_end() const;
+    /// Whether a power failure or a kill has left this part of the file incomplete: a piece of it that a disk writes at
+    /// once is missing, and reads as zeros. Otherwise, the part was complete and is damaged.
+    [[nodiscard]] bool is_torn(std::uint64_t from, std::uint64_t to) const;
+    /// Whether there are parts without records between two records, and a crash has left all of them incomplete.
+    [[nodiscard]] bool has_torn_records(std::uint64_t from, std::uint64_t to) const;
+    /// Whether the bytes after end_offset() are missing, incomplete or torn.
+    [[nodiscard]] bool is_end_torn() const;
+    /// Returns the position of the first record, unless it is damaged.
+    [[nodiscard]] std::optional<Position> first_record() const;
     /// Whether the disk failed to read a part of the file.
     [[nodiscard]] bool has_read_error() const noexcept { return has_read_error_; }
     [[nodiscard]] const File& file() const noexcept { return *file_; }
     [[nodiscard]] const SegmentChannel* find(std::string_view topic) const;
+    /// Whether the name of a channel is known, or of all channels of a block.
+    [[nodiscard]] bool is_defined(ChannelId channel) const noexcept;
+    [[nodiscard]] bool are_defined(const BlockHead& block) const;
+    /// Returns the channels of blocks whose names are damaged and unknown, with their first number in the segment.
+    /// Complete unless the segment has a footer.
+    using Unnamed = std::map<ChannelId, std::uint64_t>;
+    [[nodiscard]] const Unnamed& unnamed() const noexcept { return unnamed_; }
 
     /// Adds records that were written since the last call. Returns whether there were any.
     bool refresh();
@@ -71,7 +105,10 @@ class SegmentReader {
                                       ByteBuffer& payload) const;
 
   private:
+    enum class Scope : std::uint8_t { file, directory };  // where to look for what is damaged
     SegmentReader(std::unique_ptr<File> file, std::string path, const SegmentHead& head);
+    [[nodiscard]] static std::unique_ptr<SegmentReader> open(FileSystem& files, const std::string& path, Scope scope,
+                                                             ReadErrors read_errors);
 
     std::size_t read_some(std::uint64_t at, std::span<std::byte> to) const;
     [[nodiscard]] bool load_footer();
@@ -81,19 +118,23 @@ class SegmentReader {
     [[nodiscard]] bool add_record(std::uint64_t offset, const RecordHead& record, Bytes head);
     [[nodiscard]] bool add_definitions(Bytes bytes);
     void note_defined(ChannelId channel);
-    [[nodiscard]] bool is_defined(ChannelId channel) const noexcept;
-    [[nodiscard]] bool are_defined(const BlockHead& block) const;
+    void note_unnamed(const BlockHead& block);
+    void find_names();
+    [[nodiscard]] bool has_other_length(const RecordHead& record, std::uint64_t bytes) const;
     void add_block(std::uint64_t offset, const RecordHead& record, const BlockHead& block);
     [[nodiscard]] Result read_block_head(const BlockEntry& entry, RecordHead& record, BlockHead& head) const;
 
     static constexpr std::size_t read_ahead_bytes = 4'096;  // most heads of blocks are shorter
 
+    ReadErrors read_errors_ = ReadErrors::are_damage;
+    FileSystem* files_ = nullptr;  // to look for names in; null: Scope::file
     const std::unique_ptr<File> file_;
     const std::string path_;
     const SegmentHead head_;
     SegmentFooter index_;
     std::vector<bool> is_defined_;       // by channel id
     std::uint32_t first_undefined_ = 0;  // all channels with lower ids are defined
+    Unnamed unnamed_;
     bool has_footer_ = false;
     std::vector<DamagedRange> damaged_;
     std::uint64_t end_offset_ = SegmentHead::bytes;

@@ -11,7 +11,8 @@
 
 namespace telegate::store {
 
-/// Writes one segment file.
+/// Writes one segment file. It writes the definitions of channels twice, because without them, intact blocks have no
+/// names until the footer is written: again after blocks that are as long as the definitions.
 ///
 /// Threads: one.
 /// Limits:  none of its own. Memory for the index: see SegmentFooter.
@@ -21,7 +22,7 @@ class SegmentWriter {
   public:
     /// Creates the file, which must not exist, and writes its header.
     SegmentWriter(FileSystem& files, const std::string& path, const SegmentHead& head);
-    /// Continues a segment after its last record. Overwrites a footer.
+    /// Continues a segment after its last record, or after damaged bytes that follow it. Overwrites a footer.
     SegmentWriter(FileSystem& files, const SegmentReader& segment);
 
     [[nodiscard]] const SegmentHead& head() const noexcept { return head_; }
@@ -43,12 +44,16 @@ class SegmentWriter {
 
   private:
     void write();
+    [[nodiscard]] bool repeat_definitions(Position position);
 
     const std::unique_ptr<File> file_;
     const SegmentHead head_;
     SegmentFooter index_;
     std::vector<bool> is_defined_;  // by channel id
     std::uint64_t bytes_ = 0;
+    std::size_t once_defined_ = 0;        // index of the first definition that was not repeated
+    std::size_t once_defined_bytes_ = 0;  // of their records
+    std::size_t blocks_bytes_ = 0;        // of the blocks after the first of these records
     std::int64_t utc_max_ns_ = 0;
     ByteBuffer buffer_;
 };

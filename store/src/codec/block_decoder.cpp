@@ -226,13 +226,8 @@ bool BlockDecoder::append_channel(const BlockHead& head, Bytes payload, std::siz
     return true;
 }
 
-bool BlockDecoder::decode(const BlockHead& head, Bytes payload, std::vector<TelemetrySample>& out) {
-    if (head.samples == 0) {
-        return true;
-    }
-    if (!read_order(head, payload)) {
-        return false;
-    }
+/// Sets everything but the values of the samples, and notes where those of each channel are.
+void BlockDecoder::place_samples(const BlockHead& head, std::span<TelemetrySample> samples) {
     Scratch& scratch = *scratch_;
     scratch.first_of_channel.resize(head.channels.size());
     std::uint32_t first = 0;
@@ -242,9 +237,6 @@ bool BlockDecoder::decode(const BlockHead& head, Bytes payload, std::vector<Tele
     }
     scratch.by_channel.resize(head.samples);
     std::vector<std::uint32_t> taken(head.channels.size());
-    const std::size_t before = out.size();
-    out.resize(before + head.samples);
-    const std::span<TelemetrySample> samples = std::span(out).subspan(before);
     std::uint32_t index = 0;
     scratch.order.for_readings([&](std::span<const std::uint64_t> members, std::int64_t mono, std::int64_t utc) {
         for (const std::uint64_t member : members) {
@@ -258,25 +250,51 @@ bool BlockDecoder::decode(const BlockHead& head, Bytes payload, std::vector<Tele
             scratch.by_channel[scratch.first_of_channel[member] + nth] = index++;
         }
     });
+}
+
+/// Sets the values of the channels of a chunk.
+bool BlockDecoder::decode_chunk(const BlockHead& head, Bytes payload, std::size_t chunk,
+                                std::span<TelemetrySample> samples) {
+    if (!open_chunk(head, payload, chunk)) {
+        return false;
+    }
+    ByteReader in(scratch_->chunk);
+    for (std::size_t i = head.chunks[chunk].first_channel; i < head.channels_end(chunk); ++i) {
+        const auto indexes = std::span<const std::uint32_t>(scratch_->by_channel)
+                                 .subspan(scratch_->first_of_channel[i], head.channels[i].samples);
+        decode_values(in, {samples, indexes}, scratch_->column);
+    }
+    return !in.failed() && in.left() == 0;
+}
+
+bool BlockDecoder::decode_intact(const BlockHead& head, Bytes payload, std::vector<TelemetrySample>& out,
+                                 std::vector<ChannelId>& lost) {
+    if (head.samples == 0) {
+        return true;
+    }
+    if (!read_order(head, payload)) {
+        return false;
+    }
+    const std::size_t before = out.size();
+    out.resize(before + head.samples);
+    const std::span<TelemetrySample> samples = std::span(out).subspan(before);
+    place_samples(head, samples);
     for (std::size_t chunk = 1; chunk < head.chunks.size(); ++chunk) {
-        if (!open_chunk(head, payload, chunk)) {
-            out.resize(before);
-            return false;
-        }
-        ByteReader in(scratch.chunk);
-        const std::size_t end =
-            chunk + 1 < head.chunks.size() ? head.chunks[chunk + 1].first_channel : head.channels.size();
-        for (std::size_t i = head.chunks[chunk].first_channel; i < end; ++i) {
-            const auto indexes = std::span<const std::uint32_t>(scratch.by_channel)
-                                     .subspan(scratch.first_of_channel[i], head.channels[i].samples);
-            decode_values(in, {samples, indexes}, scratch.column);
-        }
-        if (in.failed() || in.left() != 0) {
-            out.resize(before);
-            return false;
+        if (!decode_chunk(head, payload, chunk, samples)) {
+            for (std::size_t i = head.chunks[chunk].first_channel; i < head.channels_end(chunk); ++i) {
+                lost.push_back(head.channels[i].channel);
+            }
         }
     }
     return true;
+}
+
+bool BlockDecoder::decode(const BlockHead& head, Bytes payload, std::vector<TelemetrySample>& out) {
+    const std::size_t before = out.size();
+    std::vector<ChannelId> lost;
+    const bool is_decoded = decode_intact(head, payload, out, lost) && lost.empty();
+    out.resize(is_decoded ? out.size() : before);
+    return is_decoded;
 }
 
 bool BlockDecoder::decode_channel(const BlockHead& head, Bytes payload, ChannelId channel,

@@ -102,9 +102,20 @@ void BlockEncoder::add(const LogGap& gap) {
     gaps_.push_back({static_cast<std::uint32_t>(samples_.size()), gap});
 }
 
+void BlockEncoder::skip(std::uint64_t samples) {
+    const auto before_sample = static_cast<std::uint32_t>(samples_.size());
+    if (skips_.empty() || skips_.back().before_sample != before_sample) {
+        skips_.push_back({before_sample, 0});
+    }
+    skips_.back().samples += samples;
+    skipped_ += samples;
+}
+
 void BlockEncoder::clear() noexcept {
     samples_.clear();
     gaps_.clear();
+    skips_.clear();
+    skipped_ = 0;
 }
 
 /// Lists the channels, and groups the samples by channel.
@@ -116,6 +127,7 @@ void BlockEncoder::describe(BlockHead& block) {
     block.channels.clear();
     block.chunks.clear();
     block.gaps = gaps_;
+    block.skips = skips_;
     std::fill(scratch.place_of_channel.begin(), scratch.place_of_channel.end(), 0);
     for (const TelemetrySample& sample : samples_) {
         block.utc_min_ns = std::min(block.utc_min_ns, sample.time_utc_ns);

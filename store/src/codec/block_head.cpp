@@ -9,8 +9,10 @@ namespace telegate::store {
 namespace {
 
 constexpr std::size_t chunk_raw_bytes_max = 4'194'304;
-constexpr std::uint8_t reasons_end = static_cast<std::uint8_t>(GapReason::not_recorded) + 1;
+constexpr std::uint8_t reasons_end = static_cast<std::uint8_t>(GapReason::unknown) + 1;
 constexpr std::size_t channel_ids_max = 65'536;
+/// Decades of samples at any rate. The sum of a block does not overflow.
+constexpr std::uint64_t skip_samples_max = std::uint64_t{1} << 48U;
 
 std::uint32_t narrow(std::uint64_t number, ByteReader& in) noexcept {
     if (number > UINT32_MAX) {
@@ -78,6 +80,28 @@ void read_gaps(ByteReader& in, BlockHead& head, std::vector<std::uint64_t>& numb
     }
 }
 
+/// They are only there if the log leaves out devices; otherwise, the header ends here or is padded with zeros.
+void read_skips(ByteReader& in, BlockHead& head, std::vector<std::uint64_t>& numbers) {
+    const std::uint64_t skips = in.left() == 0 ? 0 : in.varint();
+    if (skips > head.samples + std::uint64_t{1}) {
+        return in.fail();
+    }
+    head.skips.assign(skips, {});
+    read_column(
+        in, head.skips, [&](BlockSkip& skip, std::uint64_t before) { skip.before_sample = narrow(before, in); },
+        numbers);
+    read_column(
+        in, head.skips, [](BlockSkip& skip, std::uint64_t samples) { skip.samples = samples; }, numbers);
+    std::uint32_t next = 0;
+    for (const BlockSkip& skip : head.skips) {
+        if (skip.before_sample < next || skip.before_sample > head.samples || skip.samples == 0 ||
+            skip.samples > skip_samples_max) {
+            return in.fail();
+        }
+        next = skip.before_sample + 1;
+    }
+}
+
 void read_chunks(ByteReader& in, BlockHead& head) {
     for (std::size_t i = 0; i < head.chunks.size() && !in.failed(); ++i) {
         BlockChunk& chunk = head.chunks[i];
@@ -105,11 +129,15 @@ std::string_view to_string(GapReason reason) noexcept {
         case GapReason::crash: return "crash";
         case GapReason::damaged: return "damaged";
         case GapReason::retention: return "retention";
-        case GapReason::not_recorded: return "not_recorded";
         case GapReason::refused: return "refused";
         case GapReason::unknown: break;
     }
     return "unknown";
+}
+
+std::uint64_t BlockHead::published_after() const noexcept {
+    return std::accumulate(skips.begin(), skips.end(), published_before + samples,
+                           [](std::uint64_t sum, const BlockSkip& skip) { return sum + skip.samples; });
 }
 
 std::size_t BlockHead::payload_bytes() const noexcept {
@@ -186,6 +214,13 @@ void append_block_head(const BlockHead& block, std::vector<std::uint64_t>& scrat
         append_varint(out, chunk.first_channel);
         append_number(out, chunk.checksum);
     }
+    if (!block.skips.empty()) {
+        append_varint(out, block.skips.size());
+        append_column(
+            block.skips, [](const BlockSkip& each) { return each.before_sample; }, scratch, out);
+        append_column(
+            block.skips, [](const BlockSkip& each) { return each.samples; }, scratch, out);
+    }
 }
 
 bool BlockDecoder::read_head(Bytes bytes, BlockHead& head) {
@@ -209,6 +244,7 @@ bool BlockDecoder::read_head(Bytes bytes, BlockHead& head) {
     read_channels(in, head, numbers);
     read_gaps(in, head, numbers);
     read_chunks(in, head);
+    read_skips(in, head, numbers);
     return !in.failed();
 }
 

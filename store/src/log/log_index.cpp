@@ -1,6 +1,9 @@
 #include "store/log_index.hpp"
 
+#include "store/published_mark.hpp"
+
 #include <algorithm>
+#include <system_error>
 #include <utility>
 
 namespace telegate::store {
@@ -22,6 +25,32 @@ std::optional<std::pair<std::size_t, std::uint64_t>> first_published(const Segme
 }
 
 }  // namespace
+
+std::int64_t newest_epoch_ms(FileSystem& files, const std::string& directory) {
+    std::int64_t newest_ms = 0;
+    const auto add = [&](const SegmentHead& head) {
+        if (head.epoch_ms <= epoch_ms_max) {
+            newest_ms = std::max(newest_ms, head.epoch_ms);
+        }
+    };
+    PublishedMark::for_each(files, directory, [&](const SegmentReader& mark) { add(mark.head()); });
+    std::vector<SegmentRef> segments;
+    try {
+        segments = list_segments(files, directory);
+    } catch (const std::system_error&) {
+        return newest_ms;  // the log will report that
+    }
+    for (const SegmentRef& segment : segments) {
+        try {
+            if (const auto head = SegmentReader::head(files, directory + "/" + segment.name)) {
+                add(*head);
+            }
+        } catch (const std::system_error&) {
+            continue;  // the others may be readable
+        }
+    }
+    return newest_ms;
+}
 
 std::unique_ptr<SegmentReader> LogIndex::open(const SegmentRef& segment) const {
     return SegmentReader::open(files_, directory_ + "/" + segment.name);

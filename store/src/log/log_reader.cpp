@@ -1,5 +1,7 @@
 #include "store/log_reader.hpp"
 
+#include "log/log_files.hpp"
+
 #include <algorithm>
 #include <limits>
 #include <utility>
@@ -7,35 +9,15 @@
 namespace telegate::store {
 namespace {
 
-/// Returns null if the file was removed, or is not the segment that its name says.
-std::unique_ptr<SegmentReader> open_if_there(FileSystem& files, const std::string& directory, const SegmentRef& ref) {
-    auto segment = SegmentReader::open(files, directory + "/" + ref.name);
-    const bool is_named = segment != nullptr && segment->head().first_position == ref.first_position;
-    return is_named ? std::move(segment) : nullptr;
-}
-
 /// Returns whether a block has entries that the segment that begins at `limit` replaces.
 bool is_beyond(const BlockEntry& block, Position limit) noexcept {
     return block.position >= limit || block.entries > limit - block.position;
 }
 
-struct Times {
-    std::int64_t since_ns = std::numeric_limits<std::int64_t>::min();
-    std::int64_t until_ns = std::numeric_limits<std::int64_t>::max();  // not included
-};
-
-/// Like open_if_there(), but also returns null if the end of the segment says that it has no samples with these times.
-std::unique_ptr<SegmentReader> open_if_within(FileSystem& files, const std::string& directory, const SegmentRef& ref,
-                                              const Times& times) {
-    const auto tail = SegmentReader::tail(files, directory + "/" + ref.name);
-    const bool is_outside = tail && (tail->utc_max_ns < times.since_ns || tail->utc_min_ns >= times.until_ns);
-    return is_outside ? nullptr : open_if_there(files, directory, ref);
-}
-
 }  // namespace
 
 Position end_before(FileSystem& files, const std::string& directory, std::int64_t until_ns) {
-    const std::vector<SegmentRef> segments = list_segments(files, directory);
+    const std::vector<SegmentRef> segments = list_known_segments(files, directory);
     for (auto ref = segments.rbegin(); ref != segments.rend(); ++ref) {
         const auto segment = open_if_within(files, directory, *ref, {.until_ns = until_ns});
         const std::span<const BlockEntry> blocks =
@@ -49,37 +31,19 @@ Position end_before(FileSystem& files, const std::string& directory, std::int64_
     return 0;
 }
 
-const SegmentChannel* LogBatch::find(ChannelId channel) const noexcept {
-    if (definitions == nullptr) {
-        return nullptr;
-    }
-    const auto found = std::find_if(definitions->begin(), definitions->end(),
-                                    [&](const SegmentChannel& each) { return each.id == channel; });
-    return found == definitions->end() ? nullptr : &*found;
-}
-
-void LogBatch::clear() noexcept {
-    LogBatch empty;
-    empty.samples.swap(samples);  // keeps their memory
-    empty.gaps.swap(gaps);
-    empty.samples.clear();
-    empty.gaps.clear();
-    *this = std::move(empty);
-}
-
 LogReader::LogReader(FileSystem& files, std::string directory) : files_(files), directory_(std::move(directory)) {}
 
 void LogReader::seek(Position position) {
     segment_.reset();
-    position_ = position;
+    position_ = continue_at_ = position;
     epoch_ms_.reset();
     last_seqs_.clear();
-    has_unreadable_ = false;
+    unreadable_.reset();
 }
 
 void LogReader::seek_time(std::int64_t utc_ns) {
     Position end = 0;
-    for (const SegmentRef& ref : list_segments(files_, directory_)) {
+    for (const SegmentRef& ref : list_known_segments(files_, directory_)) {
         const auto segment = open_if_within(files_, directory_, ref, {.since_ns = utc_ns});
         end = ref.first_position + 1;
         if (segment == nullptr) {
@@ -105,14 +69,19 @@ bool LogReader::open_segment() {
         --next;
     }
     for (; next != segments.end(); ++next) {
-        auto segment = open_if_there(files_, directory_, *next);
+        auto segment = open_if_there(files_, directory_, *next, read_errors_);
         if (segment == nullptr) {
-            has_unreadable_ = true;
+            note_unreadable(GapReason::damaged);
             continue;
         }
+        if (log_id_ && !may_follow(files_, directory_, segment->head(), *log_id_)) {
+            continue;
+        }
+        log_id_ = segment->head().log_id;
         limit_ = next + 1 == segments.end() ? std::nullopt : std::optional((next + 1)->first_position);
         is_oldest_ = next == segments.begin();
         segment_ = std::move(segment);
+        is_end_of_epoch_.reset();
         reported_ = Reported::nothing;
         searched_ = 0;
         selected_.reset();
@@ -127,6 +96,17 @@ bool LogReader::open_segment() {
 }
 
 bool LogReader::next(LogBatch& batch) {
+    try {
+        const bool is_read = read_next(batch);
+        continue_at_ = is_read ? batch.end_position : continue_at_;
+        return is_read;
+    } catch (...) {
+        seek(continue_at_);  // the next attempt must not pass over what was not read
+        throw;
+    }
+}
+
+bool LogReader::read_next(LogBatch& batch) {
     batch.clear();
     for (;;) {
         if (position_ >= end_ || (segment_ == nullptr && !open_segment())) {
@@ -154,18 +134,21 @@ bool LogReader::next(LogBatch& batch) {
         }
         const auto segments =
             list_segments(files_, directory_);  // before the refresh: a segment that has a successor is final
-        const auto successor = std::find_if(segments.begin(), segments.end(), [&](const SegmentRef& each) {
+        const auto later = std::find_if(segments.begin(), segments.end(), [&](const SegmentRef& each) {
             return each.first_position > segment_->head().first_position;
         });
+        const auto successor =
+            std::find_if(later, segments.end(), [&](const SegmentRef& each) { return is_successor(each); });
         limit_ = successor == segments.end() ? std::nullopt : std::optional(successor->first_position);
-        if (segment_->refresh() && next_block_ < segment_->index().blocks.size()) {
+        segment_->refresh();
+        if (next_block_ < blocks.size() && !(limit_ && is_beyond(blocks[next_block_], *limit_))) {
             continue;
         }
         batch.selected = selected_channel();
         end_segment(batch);
         batch.position = batch.end_position = position_;
         if (successor != segments.end()) {
-            position_ = std::max(position_, successor->first_position);
+            position_ = std::max(position_, later->first_position);  // those between them are damaged
             ended_segment_ = std::move(segment_);
         }
         if (batch.ends_epoch || !batch.gaps.empty()) {
@@ -177,18 +160,26 @@ bool LogReader::next(LogBatch& batch) {
     }
 }
 
+/// Whether a file is the next segment of the log. Other files with such names can appear at any time.
+bool LogReader::is_successor(const SegmentRef& ref) const {
+    const auto head = SegmentReader::head(files_, directory_ + "/" + ref.name, read_errors_);
+    return head && head->first_position == ref.first_position &&
+           may_follow(files_, directory_, *head, segment_->head().log_id);
+}
+
 /// Reports the start of a gateway, and samples that are missing before the segment.
 void LogReader::begin_segment(LogBatch& batch) {
     reported_ = Reported::header;
     const SegmentHead& head = segment_->head();
-    const bool is_new_epoch = epoch_ms_ != head.epoch_ms;
+    batch.restarts_seqs = epoch_ms_ == head.epoch_ms && head.begins_epoch && restarts_seqs();
+    const bool is_new_epoch = epoch_ms_ != head.epoch_ms || batch.restarts_seqs;
     const bool is_skipped = position_ < head.first_position;  // earlier entries no longer exist
     // The segment in which the epoch began no longer exists.
     const bool is_start_lost = is_new_epoch && epoch_ms_.has_value() && !head.begins_epoch;
     if (is_new_epoch) {
         epoch_ms_ = head.epoch_ms;
         last_seqs_.clear();
-        has_unreadable_ = false;
+        unreadable_.reset();
     }
     if (head.begins_epoch && position_ <= head.first_position) {
         batch.begins_epoch = true;
@@ -197,7 +188,9 @@ void LogReader::begin_segment(LogBatch& batch) {
         learn_progress(next_block_);
     } else {
         const GapReason reason = is_oldest_ ? GapReason::retention : GapReason::damaged;
-        has_unreadable_ = has_unreadable_ || is_start_lost || (is_skipped && !is_oldest_);
+        if (is_start_lost || (is_skipped && !is_oldest_)) {
+            note_unreadable(GapReason::damaged);
+        }
         for (const SegmentChannel& channel : segment_->index().definitions) {
             if (is_selected(channel.id)) {
                 catch_up({channel.id, channel.last_seq, reason}, batch);
@@ -216,7 +209,7 @@ void LogReader::end_segment(LogBatch& batch) {
     }
     if (segment_->has_footer()) {
         for (const BlockChannel& channel : index.channels) {
-            if (is_selected(channel.channel)) {
+            if (is_selected(channel.channel) && segment_->is_defined(channel.channel)) {
                 catch_up({channel.channel, channel.last_seq, GapReason::damaged}, batch);
             }
         }
@@ -234,7 +227,9 @@ void LogReader::learn_progress(std::size_t blocks) {
     const auto is_learned = [&](std::size_t block) {
         const bool is_intact = segment_->read_block(segment_->index().blocks[block], SegmentReader::Part::head, head_,
                                                     payload_) == SegmentReader::Result::intact;
-        has_unreadable_ = has_unreadable_ || !is_intact;
+        if (!is_intact) {
+            note_unreadable(GapReason::damaged);
+        }
         return is_intact;
     };
     if (const SegmentChannel* const channel = selected_channel()) {
@@ -262,9 +257,49 @@ void LogReader::learn(const BlockHead& head) {
     }
 }
 
+/// Whether the sequence numbers of the segment begin before those that were reported of the same epoch.
+bool LogReader::restarts_seqs() {
+    for (const BlockEntry& block : segment_->index().blocks) {
+        if (block.samples == 0 ||
+            segment_->read_block(block, SegmentReader::Part::head, head_, payload_) != SegmentReader::Result::intact) {
+            continue;
+        }
+        return std::any_of(head_.channels.begin(), head_.channels.end(),
+                           [&](const BlockChannel& each) { return each.first_seq <= last_seq_of(each.channel); });
+    }
+    return false;
+}
+
+/// Whether the epoch ends with this segment, and not cleanly. Everything else was complete on the disk once.
+bool LogReader::is_end_of_epoch() {
+    if (!is_end_of_epoch_) {
+        const auto next =
+            limit_ ? SegmentReader::head(files_, directory_ + "/" + segment_name(*limit_), read_errors_) : std::nullopt;
+        is_end_of_epoch_ =
+            !segment_->index().stop && (!next || next->epoch_ms != segment_->head().epoch_ms || next->begins_epoch);
+    }
+    return *is_end_of_epoch_;
+}
+
+/// Returns why there are no entries before the block with this index.
+GapReason LogReader::reason_before(std::size_t block) {
+    const auto& blocks = segment_->index().blocks;
+    const std::uint64_t from = block == 0 ? SegmentHead::bytes : blocks[block - 1].offset;
+    return is_end_of_epoch() && segment_->has_torn_records(from, blocks[block].offset) ? GapReason::crash
+                                                                                       : GapReason::damaged;
+}
+
+/// Returns why the payload of the block that was read last cannot be read.
+GapReason LogReader::reason_of_payload(const BlockEntry& entry) {
+    const std::uint64_t payload = entry.offset + RecordHead::bytes + segment_->block_head().size();
+    return is_end_of_epoch() && segment_->is_torn(payload, payload + head_.payload_bytes()) ? GapReason::crash
+                                                                                            : GapReason::damaged;
+}
+
 void LogReader::read_block(const BlockEntry& entry, LogBatch& batch) {
+    using Result = SegmentReader::Result;
     if (entry.position > position_) {
-        has_unreadable_ = true;
+        note_unreadable(reason_before(next_block_ - 1));
     }
     if (selection_) {
         return read_channel(entry, batch);
@@ -276,51 +311,98 @@ void LogReader::read_block(const BlockEntry& entry, LogBatch& batch) {
     const auto read = [&](SegmentReader::Part part) {
         return segment_->read_block(entry, part, head_, payload_);
     };
-    batch.is_passed_over = is_wanted_ && read(SegmentReader::Part::head) == SegmentReader::Result::intact &&
-                           !is_wanted_(head_, segment_->index().definitions);
-    const auto result = batch.is_passed_over ? SegmentReader::Result::intact : read(SegmentReader::Part::all);
-    if (result == SegmentReader::Result::damaged_head) {
-        has_unreadable_ = true;
-        return;
+    batch.is_passed_over = is_wanted_ && read(SegmentReader::Part::head) == Result::intact &&
+                           segment_->are_defined(head_) && !is_wanted_(head_, segment_->index().definitions);
+    const auto result = batch.is_passed_over ? Result::intact : read(SegmentReader::Part::all);
+    if (result == Result::damaged_head) {
+        return note_unreadable(GapReason::damaged);
     }
     batch.published_before = head_.published_before;
-    batch.published_after = head_.published_before + head_.samples;
+    batch.published_after = head_.published_after();
+    batch.skips = head_.skips;
     if (batch.is_passed_over) {
         return learn(head_);
     }
-    if (leaves_encoded_ && result == SegmentReader::Result::intact && skipped == 0 && follows_on(head_)) {
+    if (leaves_encoded_ && result == Result::intact && skipped == 0 && segment_->are_defined(head_) &&
+        follows_on(head_)) {
         learn(head_);
         batch.stored = stored(entry);
         batch.is_encoded = true;
         return;
     }
-    if (result == SegmentReader::Result::damaged_payload || !decoder_.decode(head_, payload_, batch.samples)) {
-        has_unreadable_ = true;
-        return add_lost_block(head_, batch);
-    }
-    if (skipped > 0) {
-        skip_entries(head_, skipped, batch);
-    }
-    add_holes(head_, batch);
-    if (skipped == 0 && batch.samples.size() == entry.samples) {
+    decode_block(skipped, batch);
+    if (skipped == 0 && batch.samples.size() == entry.samples && segment_->are_defined(head_)) {
         batch.stored = stored(entry);
     }
 }
 
-/// Returns the block that was read last.
-StoredBlock LogReader::stored(const BlockEntry& entry) const noexcept {
-    return {entry, &head_, {segment_->block_head(), payload_}};
+/// Decodes the block that was read last as far as it is intact, without its first `skipped` entries.
+void LogReader::decode_block(std::uint64_t skipped, LogBatch& batch) {
+    const BlockEntry& entry = segment_->index().blocks[next_block_ - 1];
+    std::vector<ChannelId> lost;
+    if (!decoder_.decode_intact(head_, payload_, batch.samples, lost)) {
+        const GapReason reason = reason_of_payload(entry);
+        note_unreadable(reason);
+        return add_lost_block(head_, reason, batch);
+    }
+    GapReason reason{};
+    if (!lost.empty()) {
+        reason = reason_of_payload(entry);
+        note_unreadable(reason);
+    }
+    if (skipped > 0) {
+        skip_entries(head_, skipped, batch);
+    }
+    if (!lost.empty() || !segment_->are_defined(head_)) {
+        omit(lost, batch);
+    }
+    add_holes(head_, batch);
+    for (const ChannelId channel : lost) {
+        if (const BlockChannel* const part = head_.find(channel); part != nullptr && segment_->is_defined(channel)) {
+            catch_up({channel, part->last_seq, reason, static_cast<std::uint32_t>(batch.samples.size())}, batch);
+        }
+    }
+}
+
+/// Removes the samples of `lost` channels, and the samples and gaps of channels without a name.
+void LogReader::omit(const std::vector<ChannelId>& lost, LogBatch& batch) {
+    std::vector<bool> is_omitted(ChannelTable::channels_max);
+    for (const ChannelId channel : lost) {
+        is_omitted[to_index(channel)] = true;
+    }
+    for (const BlockChannel& each : head_.channels) {
+        if (!segment_->is_defined(each.channel)) {
+            is_omitted[to_index(each.channel)] = true;
+            batch.unnamed += each.samples;
+        }
+    }
+    if (!segment_->are_defined(head_)) {
+        note_unreadable(GapReason::damaged);
+    }
+    std::erase_if(head_.gaps, [&](const BlockGap& each) { return !segment_->is_defined(each.gap.channel); });
+    batch.omit(is_omitted, head_.gaps);
 }
 
 void LogReader::decode(LogBatch& batch) {
-    if (!std::exchange(batch.is_encoded, false) || decoder_.decode(head_, payload_, batch.samples)) {
+    std::vector<ChannelId> lost;
+    if (!std::exchange(batch.is_encoded, false)) {
         return;
     }
-    has_unreadable_ = true;
-    batch.samples.clear();
+    if (!decoder_.decode_intact(head_, payload_, batch.samples, lost)) {
+        for (const BlockChannel& channel : head_.channels) {
+            lost.push_back(channel.channel);
+        }
+    }
+    if (lost.empty()) {
+        return;
+    }
+    note_unreadable(GapReason::damaged);
     batch.stored.reset();
-    for (const BlockChannel& channel : head_.channels) {
-        batch.gaps.push_back({0, {channel.channel, channel.first_seq, channel.last_seq, GapReason::damaged}});
+    omit(lost, batch);
+    for (const ChannelId each : lost) {
+        const BlockChannel& channel = *head_.find(each);
+        batch.gaps.push_back({static_cast<std::uint32_t>(batch.samples.size()),
+                              {each, channel.first_seq, channel.last_seq, GapReason::damaged}});
     }
 }
 
@@ -336,10 +418,9 @@ void LogReader::skip_entries(const BlockHead& head, std::uint64_t entries, LogBa
         } else {
             const TelemetrySample& sample = batch.samples[samples++];
             last_seq_of(sample.channel) = sample.seq;
-            ++*batch.published_before;
         }
     }
-    batch.samples.erase(batch.samples.begin(), batch.samples.begin() + samples);
+    batch.drop_front(samples);
     head_.gaps.erase(head_.gaps.begin(), head_.gaps.begin() + static_cast<std::ptrdiff_t>(gaps));
     for (BlockGap& gap : head_.gaps) {
         gap.before_sample -= samples;
@@ -374,20 +455,28 @@ void LogReader::add_holes(const BlockHead& head, LogBatch& batch) {
         catch_up({sample.channel, sample.seq - 1, hole_reason(), kept}, batch);
         if (std::uint64_t& last = last_seq_of(sample.channel); sample.seq > last) {  // otherwise it is reported already
             last = sample.seq;
+            if (!batch.places.empty()) {
+                batch.places[kept] = batch.places[i];
+            }
             batch.samples[kept++] = sample;
         }
     }
     batch.samples.resize(kept);
+    batch.places.resize(batch.places.empty() ? 0 : kept);
 }
 
-/// Reports the samples of a block whose payload is damaged as missing.
-void LogReader::add_lost_block(const BlockHead& head, LogBatch& batch) {
+/// Reports the samples of a block whose payload cannot be read as missing.
+void LogReader::add_lost_block(const BlockHead& head, GapReason reason, LogBatch& batch) {
     for (const BlockGap& gap : head.gaps) {
-        catch_up({gap.gap.channel, gap.gap.first_seq - 1, GapReason::damaged}, batch);
-        catch_up({gap.gap.channel, gap.gap.last_seq, gap.gap.reason}, batch);
+        if (segment_->is_defined(gap.gap.channel)) {
+            catch_up({gap.gap.channel, gap.gap.first_seq - 1, reason}, batch);
+            catch_up({gap.gap.channel, gap.gap.last_seq, gap.gap.reason}, batch);
+        }
     }
     for (const BlockChannel& channel : head.channels) {
-        catch_up({channel.channel, channel.last_seq, GapReason::damaged}, batch);
+        if (segment_->is_defined(channel.channel)) {
+            catch_up({channel.channel, channel.last_seq, reason}, batch);
+        }
     }
 }
 
@@ -408,10 +497,6 @@ std::uint64_t& LogReader::last_seq_of(ChannelId channel) {
     return last_seqs_[index];
 }
 
-GapReason LogReader::hole_reason() const noexcept {
-    return has_unreadable_ ? GapReason::damaged : GapReason::unknown;
-}
-
 /// Reads what a block has of the selected channel.
 void LogReader::read_channel(const BlockEntry& entry, LogBatch& batch) {
     using Result = SegmentReader::Result;
@@ -427,16 +512,16 @@ void LogReader::read_channel(const BlockEntry& entry, LogBatch& batch) {
         result = Result::damaged_payload;
     }
     if (result == Result::damaged_head) {
-        has_unreadable_ = true;
-        return;
+        return note_unreadable(GapReason::damaged);
     }
+    const GapReason reason = result == Result::damaged_payload ? reason_of_payload(entry) : GapReason::unknown;
     keep_channel(channel, batch.samples);
     if (result == Result::damaged_payload) {
-        has_unreadable_ = true;
-        return add_lost_block(head_, batch);
+        note_unreadable(reason);
+        return add_lost_block(head_, reason, batch);
     }
     add_holes(head_, batch);
-    keep_times(batch);
+    batch.keep_times(selection_->since_ns, selection_->until_ns);
 }
 
 /// Removes everything of other channels from head_. `samples`: those of the channel.
@@ -452,29 +537,6 @@ void LogReader::keep_channel(ChannelId channel, std::span<const TelemetrySample>
     const BlockChannel part = found == nullptr ? BlockChannel{} : *found;
     head_.channels.assign(found == nullptr ? 0 : 1, part);
     head_.samples = part.samples;
-}
-
-/// Removes samples outside of the selected times, and gaps that are not next to one of the others.
-void LogReader::keep_times(LogBatch& batch) const {
-    std::vector<BlockGap> gaps;
-    std::uint32_t kept = 0;
-    std::size_t next_gap = 0;
-    bool was_kept = batch.samples.empty();
-    for (std::size_t i = 0; i <= batch.samples.size(); ++i) {
-        const bool is_kept = i < batch.samples.size() && batch.samples[i].time_utc_ns >= selection_->since_ns &&
-                             batch.samples[i].time_utc_ns < selection_->until_ns;
-        for (; next_gap < batch.gaps.size() && batch.gaps[next_gap].before_sample <= i; ++next_gap) {
-            if (was_kept || is_kept) {
-                gaps.push_back({kept, batch.gaps[next_gap].gap});
-            }
-        }
-        if (is_kept) {
-            batch.samples[kept++] = batch.samples[i];
-        }
-        was_kept = is_kept;
-    }
-    batch.samples.resize(kept);
-    batch.gaps = std::move(gaps);
 }
 
 /// Returns the definition of the selected channel, or null if the segment has none.
@@ -501,7 +563,7 @@ void LogReader::select(ChannelSelection selection) {
 }
 
 void LogReader::seek_last(std::uint64_t samples) {
-    const std::vector<SegmentRef> segments = list_segments(files_, directory_);
+    const std::vector<SegmentRef> segments = list_known_segments(files_, directory_);
     std::uint64_t found = 0;
     Position first = 0;  // the end of the log, until a sample is found
     for (auto ref = segments.rbegin(); ref != segments.rend() && found < samples; ++ref) {

@@ -12,6 +12,9 @@ namespace telegate::store {
 namespace {
 
 constexpr std::int64_t ns_per_day = 86'400'000'000'000;
+/// About what a new segment takes, and the definition of a channel in it.
+constexpr std::uint64_t segment_head_bytes = 4'096;
+constexpr std::uint64_t definition_bytes = 64;
 
 /// Creates the directory and locks it.
 std::unique_ptr<DirectoryLock> lock_directory(FileSystem& files, const std::string& directory) {
@@ -27,14 +30,15 @@ SampleLog::SampleLog(Parts parts, Options options, const KnownSeqs& known)
       lock_(lock_directory(parts.files, options_.directory)),
       segments_(parts.files, options_.directory, options_.limits),
       mark_(parts.files, options_.directory),
-      reserve_(parts.files, options_.directory) {
+      reserve_(parts.files, options_.directory),
+      began_mono_ns_(to_ns(parts.clock.mono_now())) {
     const RecoveredLog recovered = recover_log(parts.files, options_.directory, known, recovery_);
     log_id_ = recovered.log_id.value_or(options_.new_log_id);
     for (const SegmentDirectory::Segment& segment : recovered.segments) {
         segments_.add(segment);
     }
     next_position_ = recovery_.next + 1;  // the start of the epoch takes one
-    status_.synced = recovery_.next;
+    status_.synced = recovered.synced;
 }
 
 SampleLog::~SampleLog() = default;
@@ -56,21 +60,20 @@ SampleLog::ChannelState& SampleLog::state_of(ChannelId channel) {
 }
 
 void SampleLog::append(std::span<const TelemetrySample> samples) {
-    const bool is_dropping = status_.is_full && segments_.limits().when_full != WhenFull::block;
-    if (!is_dropping) {
+    const bool drops = is_dropping();
+    if (!drops) {
         name_dropped();  // before the samples after them, so that the order of publication shows in the log
-        if (published_before_ + block_.samples() != status_.published) {
-            end_block();  // the samples of a block were published in a row
-            published_before_ = status_.published;
+        if (published_before_ + block_.published() != status_.published) {
+            end_block();  // the samples of a block, and those that are omitted, were published in a row
+            published_before_ = status_.published - block_.published();
         }
     }
     status_.published += samples.size();
     for (const TelemetrySample& sample : samples) {
         ChannelState& state = state_of(sample.channel);
-        if (is_dropping) {
-            state.dropped_seq = sample.seq;
+        if (drops) {
+            drop_full(state, sample.seq, 1);
             ++status_.dropped_full;
-            ++status_.dropped_unnamed;
             continue;
         }
         reach(sample.channel, state, sample.seq);
@@ -84,9 +87,22 @@ void SampleLog::append(std::span<const TelemetrySample> samples) {
 
 void SampleLog::append(const LogGap& gap) {
     ChannelState& state = state_of(gap.channel);
+    if (is_dropping()) {  // gaps take space, too
+        return drop_full(state, gap.last_seq, gap.last_seq - gap.first_seq + 1);
+    }
     reach(gap.channel, state, gap.first_seq);
     add_gap(gap);
     state.last_seq = gap.last_seq;
+}
+
+bool SampleLog::is_dropping() const noexcept {
+    return status_.is_full && segments_.limits().when_full != WhenFull::block;
+}
+
+/// Notes that nothing up to `last_seq` is logged, because the log is full.
+void SampleLog::drop_full(ChannelState& state, std::uint64_t last_seq, std::uint64_t count) {
+    state.dropped_seq = last_seq;
+    status_.dropped_unnamed += count;
 }
 
 /// Adds a gap for the missing samples of the channel before `first_seq`.
@@ -102,9 +118,7 @@ void SampleLog::reach(ChannelId channel, ChannelState& state, std::uint64_t firs
         state.last_seq = last;
     }
     if (first_seq > state.last_seq + 1) {
-        const bool is_before_log = options_.joins_epoch && state.last_seq == 0;
-        add_gap(
-            {channel, state.last_seq + 1, first_seq - 1, is_before_log ? GapReason::not_recorded : GapReason::unknown});
+        add_gap({channel, state.last_seq + 1, first_seq - 1, GapReason::unknown});
     }
 }
 
@@ -125,7 +139,7 @@ void SampleLog::end_block() {
     head_position_ = 0;
     block_.encode(published_before_, head_, block.head, block.payload);
     head_position_ = block.position;
-    published_before_ += block_.samples();
+    published_before_ += block_.published();
     next_position_ += block_.entries();
     block_.clear();
     block.head.shrink_to_fit();  // they may have grown to twice their size
@@ -149,22 +163,32 @@ SegmentChannel SampleLog::definition(ChannelId channel, std::uint64_t last_seq) 
     return {channel, info.device, info.channel, info.unit, last_seq};
 }
 
-void SampleLog::mark(const std::function<std::uint64_t(ChannelId)>& published) {
-    std::vector<SegmentChannel> ahead;
-    for (std::size_t i = 0; i < parts_.channels.size() && ahead.size() < PublishedMark::channels_max; ++i) {
+bool SampleLog::is_written() const noexcept {
+    return written_ == pending_.size() && block_.is_empty() && status_.dropped_unnamed == 0;
+}
+
+void SampleLog::mark(const std::function<std::uint64_t(ChannelId)>& captured, bool is_last) {
+    const bool is_all_in_file = written_ == pending_.size() && block_.is_empty();
+    const auto logged = [&](std::size_t channel) {
+        if (channel >= channels_.size()) {
+            return std::uint64_t{0};
+        }
+        return is_all_in_file ? channels_[channel].last_seq : channels_[channel].pending_seq;
+    };
+    mark_.begin();
+    for (std::size_t i = 0; i < parts_.channels.size(); ++i) {
         const auto channel = static_cast<ChannelId>(i);
-        const std::uint64_t last_seq = published(channel);
-        if (mark_.is_new() || last_seq > (i < channels_.size() ? channels_[i].last_seq : 0)) {
-            ahead.push_back(definition(channel, last_seq));
+        const std::uint64_t last_seq = captured(channel);
+        if (mark_.is_new() || last_seq > logged(i)) {
+            mark_.add(definition(channel, last_seq));
         }
     }
-    if (!ahead.empty()) {
-        SegmentHead head;
-        head.log_id = log_id_;
-        head.first_position = recovery_.next;
-        head.epoch_ms = options_.epoch_ms;
-        mark_.write(head, ahead);
-    }
+    SegmentHead head;
+    head.log_id = log_id_;
+    head.first_position = recovery_.next;
+    head.epoch_ms = options_.epoch_ms;
+    head.utc_ns = is_last ? std::max<std::int64_t>(parts_.clock.utc_now_ns(), 1) : 0;
+    mark_.commit(head);
 }
 
 /// Makes sure that the directory is still the one that was locked. If it is not, the log continues in the directory
@@ -178,7 +202,7 @@ void SampleLog::keep_directory() {
     mark_.close();
     written_ = 0;
     auto lock = lock_directory(parts_.files, options_.directory);
-    segments_.reload();
+    segments_.reload(recovery_.next, to_ns(parts_.clock.mono_now()));
     if (segments_.newest().value_or(0) >= next_position_) {
         throw std::system_error(std::make_error_code(std::errc::file_exists),
                                 "another log is now in " + options_.directory);
@@ -195,13 +219,18 @@ void SampleLog::open_segment() {
     head.begins_epoch = !is_epoch_begun_;
     head.first_position = head.begins_epoch ? recovery_.next : next;
     head.epoch_ms = options_.epoch_ms;
-    const ClockPair now = read_both(parts_.clock);
+    const LogTime now = time_now();
     head.utc_ns = now.utc_ns;
     head.mono_ns = now.mono_ns;
+    head.is_utc_trusted = now.is_utc_trusted;
     const std::string path = segments_.path_of(head.first_position);
     const std::string replaced = path + std::string(damaged_suffix);
     if (segments_.newest() == head.first_position) {  // left by a failed sync: nothing in it is known to be on disk
         segments_.rename_newest(replaced);            // it may be the only one: a start finds its position in the name
+    }
+    const auto left = SegmentReader::open_alone(parts_.files, path);
+    if (left != nullptr && !left->index().blocks.empty()) {
+        throw std::system_error(std::make_error_code(std::errc::file_exists), "cannot replace " + path);
     }
     parts_.files.remove(path);  // left by a failed attempt to create it
     auto segment = std::make_unique<SegmentWriter>(parts_.files, path, head);
@@ -216,25 +245,27 @@ void SampleLog::open_segment() {
     }
     // First, so that the next start sees that positions after this one were in use and how far the channels were, and
     // so that there is always one segment that a power failure cannot remove.
-    segment->sync();
-    parts_.files.sync_directory(options_.directory);
+    sync_and_wait([&] {
+        segment->sync();
+        parts_.files.sync_directory(options_.directory);
+    });
     parts_.files.remove(replaced);
     is_epoch_begun_ = true;
-    segments_.add({head.first_position, segment->bytes(), 0});
+    segments_.begin(head.first_position, segment->bytes(), now);
     segment_ = std::move(segment);
     segment_bytes_max_ = segment_bytes_now();
     reserve_.keep();
 }
 
-/// Returns the limit on the size of a segment that begins now.
+/// Returns the limit on the size of a segment.
 std::uint64_t SampleLog::segment_bytes_now() const {
     const LogLimits& limits = segments_.limits();
-    if (limits.when_full != WhenFull::drop_oldest) {
-        return options_.segment_bytes;
+    std::uint64_t share = limits.bytes_max == 0 ? segment_bytes : limits.bytes_max / segments_min;
+    if (limits.when_full == WhenFull::drop_oldest) {
+        const std::uint64_t disk = parts_.files.free_bytes(options_.directory) + segments_.bytes();
+        share = std::min(share, (disk - std::min(disk, limits.free_bytes_min)) / segments_min);
     }
-    const std::uint64_t disk = parts_.files.free_bytes(options_.directory) + segments_.bytes();
-    const std::uint64_t usable = disk - std::min(disk, limits.free_bytes_min);
-    return std::min(options_.segment_bytes, std::max(segment_bytes_min, usable / segments_min));
+    return std::min(options_.segment_bytes, std::max(segment_bytes_min, share));
 }
 
 void SampleLog::define_channels(const BlockHead& block) {
@@ -256,11 +287,30 @@ void SampleLog::define_channels(const BlockHead& block) {
     }
 }
 
+LogTime SampleLog::time_now() {
+    const ClockPair now = read_both(parts_.clock);
+    const bool is_trusted = wall_clock_.check(now, parts_.clock.utc_is_unsynchronized(now.mono_ns));
+    return {now.utc_ns, now.mono_ns, began_mono_ns_, is_trusted};
+}
+
 void SampleLog::apply_limits(std::uint64_t more_bytes) {
-    status_.is_full = !segments_.make_capacity(more_bytes, parts_.clock.utc_now_ns());
+    const LogTime now = time_now();
+    segments_.remove_old(now);
+    status_.is_full = !segments_.make_capacity(more_bytes, now.mono_ns);
 }
 
 void SampleLog::write_pending() {
+    if (segment_ != nullptr && are_limits_new_) {
+        segment_bytes_max_ = segment_bytes_now();
+        if (!segment_->is_empty() && segment_->bytes() > segment_bytes_max_) {
+            end_segment();
+        }
+    }
+    are_limits_new_ = false;
+    if (segment_ != nullptr && !segment_->is_empty() && segments_.limits().age_max_ns > 0 &&
+        !segment_->head().is_utc_trusted && time_now().is_utc_trusted) {
+        end_segment();  // the next one dates this run
+    }
     while (written_ < pending_.size() || segment_ == nullptr) {
         if (segment_ != nullptr && !segment_->is_empty() &&
             segment_->bytes() + pending_[written_].bytes() > segment_bytes_max_) {
@@ -283,48 +333,57 @@ void SampleLog::write_pending() {
         status_.day_ns = day_ns;
         status_.written_bytes += added;
         ++written_;
-        segments_.update_newest(segment_->bytes(), segment_->utc_max_ns());
+        segments_.update_newest(segment_->bytes());
     }
 }
 
 void SampleLog::write() {
     end_block();
     keep_directory();
-    for (bool is_replaced = false;;) {
+    for (;;) {
         try {
             apply_limits(written_ < pending_.size() ? pending_bytes_ : 0);
-            return write_pending();
+            write_pending();
+            break;
         } catch (const std::system_error& error) {
-            if (error.code() != std::errc::no_space_on_device) {
+            if (!is_disk_full(error)) {
                 throw;
             }
-            if (segments_.limits().when_full == WhenFull::drop_oldest &&
-                (segments_.remove_oldest() || (!std::exchange(is_replaced, true) && replace_segment()))) {
-                continue;
-            }
-            // The start of an epoch takes space from the reserve, so that the next start knows this epoch.
-            if (is_epoch_begun_ || !reserve_.release_part()) {
+            if (!find_space()) {
                 throw;
             }
         }
     }
+    apply_limits(0);  // the newest segment, which may have exceeded a limit alone, may have ended
 }
 
-/// Replaces the only segment by a new one, for which the reserve has space: the disk has none for both. Returns false
-/// if that would not help.
-bool SampleLog::replace_segment() {
-    if (segment_ != nullptr && segment_->is_empty()) {
-        return false;
+/// Returns whether a write that has failed for lack of space can be tried again.
+bool SampleLog::find_space() {
+    if (segments_.limits().when_full == WhenFull::drop_oldest) {
+        if (free_space()) {
+            return true;
+        }
+        prepare_replacement();
     }
-    reserve_.release();
-    if (segment_ != nullptr) {
+    // The start of an epoch takes space from the reserve, so that the next start knows this epoch.
+    return !is_epoch_begun_ && reserve_.release_part();
+}
+
+/// Removes segments because a write has failed for lack of space. Returns false if that would not help.
+bool SampleLog::free_space() {
+    const std::uint64_t block_bytes = written_ < pending_.size() ? pending_[written_].bytes() : 0;
+    const std::uint64_t bytes = block_bytes + segment_head_bytes + parts_.channels.size() * definition_bytes;
+    return segments_.free_space(bytes, time_now().mono_ns);
+}
+
+/// Ends the only segment and releases the reserve, so that the next attempt can begin another segment there. If it
+/// succeeds, nobody else takes the space that the log frees, and it is worth removing the old one.
+void SampleLog::prepare_replacement() {
+    if (segments_.count() == 1 && segment_ != nullptr && !segment_->is_empty()) {
+        reserve_.release();
         sync_segment();
         segment_.reset();
     }
-    open_segment();
-    const bool is_removed = segments_.remove_oldest();
-    reserve_.keep();
-    return is_removed;
 }
 
 void SampleLog::sync() {
@@ -335,7 +394,6 @@ void SampleLog::sync() {
     }
     write();
     sync_segment();
-    apply_limits(0);
 }
 
 /// Adds gaps for the samples that were dropped after the last one that was logged.
@@ -351,9 +409,13 @@ void SampleLog::name_dropped() {
     }
 }
 
+void SampleLog::sync_and_wait(const std::function<void()>& sync) {
+    parts_.sync ? parts_.sync(sync) : sync();
+}
+
 void SampleLog::sync_segment() {
     try {
-        segment_->sync();
+        sync_and_wait([this] { segment_->sync(); });
     } catch (const std::system_error&) {
         segment_.reset();
         written_ = 0;
@@ -379,7 +441,7 @@ void SampleLog::sync_segment() {
 /// Ends the open segment, so that the next write opens another one.
 void SampleLog::end_segment() {
     segment_->seal();
-    segments_.update_newest(segment_->bytes(), segment_->utc_max_ns());
+    segments_.update_newest(segment_->bytes());
     sync_segment();
     segment_.reset();
 }
@@ -387,11 +449,18 @@ void SampleLog::end_segment() {
 void SampleLog::close() {
     name_dropped();
     for (;;) {
+        const bool has_segment = segment_ != nullptr;
         try {
             finish();
             return reserve_.keep();
         } catch (const std::system_error& error) {
-            if (error.code() != std::errc::no_space_on_device || !reserve_.release_part()) {
+            if (!is_disk_full(error)) {
+                throw;
+            }
+            if (has_segment && segment_ == nullptr) {
+                continue;  // prepare_replacement() has ended it
+            }
+            if (!reserve_.release_part()) {
                 throw;
             }
             drop_pending();
@@ -434,7 +503,7 @@ void SampleLog::drop_pending() {
         pending_bytes_ -= block.bytes();
         pending_.pop_back();
     }
-    published_before_ = status_.published;
+    published_before_ = status_.published - block_.published();
     for (std::size_t i = 0; i < firsts.size(); ++i) {
         if (firsts[i] > 0) {
             add_gap({static_cast<ChannelId>(i), firsts[i], channels_[i].last_seq, GapReason::log_full});
@@ -452,8 +521,11 @@ LogStatus SampleLog::status() const noexcept {
     status.segments = segments_.count();
     status.bytes = segments_.bytes();
     status.next = next_position_ + block_.entries();
+    status.left_out = block_.is_empty() ? block_.published() : 0;
     status.oldest = segments_.oldest().value_or(recovery_.next);
     status.segments_removed = segments_.removed();
+    status.segments_removed_for_space = segments_.removed_for_space();
+    status.space_problem = segments_.space_problem(to_ns(parts_.clock.mono_now()));
     return status;
 }
 

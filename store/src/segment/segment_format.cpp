@@ -21,6 +21,8 @@ constexpr std::array<unsigned char, 8> footer_magic = {'T', 'G', 'F', 'O', 'O', 
 constexpr std::string_view extension = ".tgl";
 constexpr std::size_t name_digits = 20;
 constexpr std::size_t checksum_bytes = 4;
+constexpr std::uint32_t begins_epoch_flag = 1;
+constexpr std::uint32_t is_utc_trusted_flag = 2;
 constexpr std::size_t text_bytes_max = 256;
 constexpr std::size_t channels_max = ChannelTable::channels_max;
 
@@ -124,7 +126,8 @@ void append_segment_head(const SegmentHead& head, ByteBuffer& out) {
     append_number(out, head.epoch_ms);
     append_number(out, head.utc_ns);
     append_number(out, head.mono_ns);
-    append_number<std::uint32_t>(out, head.begins_epoch ? 1 : 0);
+    append_number<std::uint32_t>(
+        out, (head.begins_epoch ? begins_epoch_flag : 0) | (head.is_utc_trusted ? is_utc_trusted_flag : 0));
     append_number<std::uint32_t>(out, 0);
     append_number<std::uint32_t>(out, 0);
     append_number(out, crc32c(std::span(out).subspan(begin)));
@@ -141,11 +144,13 @@ std::optional<SegmentHead> read_segment_head(Bytes bytes) {
     head.epoch_ms = in.number<std::int64_t>();
     head.utc_ns = in.number<std::int64_t>();
     head.mono_ns = in.number<std::int64_t>();
-    head.begins_epoch = (in.number<std::uint32_t>() & 1U) != 0;
+    const auto flags = in.number<std::uint32_t>();
+    head.begins_epoch = (flags & begins_epoch_flag) != 0;
+    head.is_utc_trusted = (flags & is_utc_trusted_flag) != 0;
     static_cast<void>(in.number<std::uint64_t>());
     const auto checksum = in.number<std::uint32_t>();
     if (in.failed() || std::memcmp(start.data(), magic.data(), magic.size()) != 0 || version != segment_version ||
-        start_checksum != crc32c(bytes.first(magic.size() + sizeof version)) ||
+        head.first_position > position_max || start_checksum != crc32c(bytes.first(magic.size() + sizeof version)) ||
         checksum != crc32c(bytes.first(SegmentHead::bytes - checksum_bytes))) {
         return std::nullopt;
     }
@@ -241,7 +246,8 @@ bool read_footer(Bytes bytes, std::uint64_t file_bytes, SegmentFooter& footer) {
     }
     const std::uint64_t blocks = in.varint();
     const std::uint64_t channels = in.varint();
-    if (blocks > file_bytes / RecordHead::bytes || channels > channels_max) {
+    if (blocks > std::min<std::uint64_t>(file_bytes / RecordHead::bytes, SegmentFooter::blocks_max) ||
+        channels > channels_max) {
         return false;
     }
     footer.blocks.resize(blocks);

@@ -1,10 +1,12 @@
 #include "store/segment_reader.hpp"
 
+#include "segment/segment_siblings.hpp"
+
 #include "core/crc32c.hpp"
+#include "core/endian.hpp"
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <system_error>
 #include <utility>
 
@@ -15,19 +17,27 @@ constexpr std::uint64_t alignment = 8;
 /// Most damaged parts are short, so a search begins with a small window, which grows.
 constexpr std::size_t search_bytes_min = 1'024;
 constexpr std::size_t search_bytes_max = 65'536;
+/// A disk writes as many bytes at once, or none of them.
+constexpr std::uint64_t sector_bytes = 512;
+/// Of a sector, in a record. Intact records have no longer runs of zeros.
+constexpr std::uint64_t torn_bytes_min = 16;
 
 std::optional<SegmentHead> read_head(const File& file) {
     std::array<std::byte, SegmentHead::bytes> bytes{};
     return read_segment_head(std::span(bytes).first(file.read(0, bytes)));
 }
 
-/// Returns what `read` returns, or nothing if the file was removed or is_unreadable_file().
+bool is_to_be_thrown(const std::system_error& error, ReadErrors read_errors) noexcept {
+    return !is_unreadable_file(error) || (read_errors == ReadErrors::are_thrown && error.code() == std::errc::io_error);
+}
+
+/// Returns what `read` returns, or nothing if the file was removed or cannot be read and that is not an error.
 template <class Read>
-auto unless_unreadable(const Read& read) -> decltype(read()) {
+auto unless_unreadable(const Read& read, ReadErrors read_errors = ReadErrors::are_damage) -> decltype(read()) {
     try {
         return read();
     } catch (const std::system_error& error) {
-        if (error.code() != std::errc::no_such_file_or_directory && !is_unreadable_file(error)) {
+        if (error.code() != std::errc::no_such_file_or_directory && is_to_be_thrown(error, read_errors)) {
             throw;
         }
         return {};
@@ -64,7 +74,7 @@ bool is_consistent(const SegmentFooter& footer, const SegmentHead& head, std::ui
     for (const SegmentChannel& channel : footer.definitions) {
         is_defined[to_index(channel.id)] = true;
     }
-    return footer.end_position >= position &&
+    return footer.end_position >= position && footer.end_position - head.first_position <= segment_positions_max &&
            std::all_of(footer.channels.begin(), footer.channels.end(),
                        [&](const BlockChannel& channel) { return is_defined[to_index(channel.channel)]; });
 }
@@ -77,8 +87,18 @@ bool is_unreadable_file(const std::system_error& error) noexcept {
            code == std::errc::too_many_symbolic_link_levels || code == std::errc::no_such_device_or_address;
 }
 
-std::optional<SegmentHead> SegmentReader::head(FileSystem& files, const std::string& path) {
+std::optional<SegmentHead> SegmentReader::head_alone(FileSystem& files, const std::string& path) {
     return unless_unreadable([&] { return read_head(*files.open(path, FileSystem::Mode::read)); });
+}
+
+std::optional<SegmentHead> SegmentReader::head(FileSystem& files, const std::string& path, ReadErrors read_errors) {
+    return unless_unreadable(
+        [&] {
+            const auto file = files.open(path, FileSystem::Mode::read);
+            const auto head = read_head(*file);
+            return head ? head : rebuilt_head(files, path, *file);
+        },
+        read_errors);
 }
 
 std::optional<FooterTail> SegmentReader::tail(FileSystem& files, const std::string& path) {
@@ -93,11 +113,40 @@ std::optional<FooterTail> SegmentReader::tail(FileSystem& files, const std::stri
     });
 }
 
-std::unique_ptr<SegmentReader> SegmentReader::open(FileSystem& files, const std::string& path) {
-    auto reader = unless_unreadable([&]() -> std::unique_ptr<SegmentReader> {
-        auto file = files.open(path, FileSystem::Mode::read);
-        const auto head = read_head(*file);
-        return head ? std::unique_ptr<SegmentReader>(new SegmentReader(std::move(file), path, *head)) : nullptr;
+std::unique_ptr<SegmentReader> SegmentReader::open(FileSystem& files, const std::string& path, ReadErrors read_errors) {
+    return open(files, path, Scope::directory, read_errors);
+}
+
+std::unique_ptr<SegmentReader> SegmentReader::open_alone(FileSystem& files, const std::string& path) {
+    return open(files, path, Scope::file, ReadErrors::are_damage);
+}
+
+std::unique_ptr<SegmentReader> SegmentReader::open(FileSystem& files, const std::string& path, Scope scope,
+                                                   ReadErrors read_errors) {
+    auto reader = unless_unreadable(
+        [&]() -> std::unique_ptr<SegmentReader> {
+            auto file = files.open(path, FileSystem::Mode::read);
+            auto head = read_head(*file);
+            if (!head && scope == Scope::directory) {
+                head = rebuilt_head(files, path, *file);
+            }
+            return head ? std::unique_ptr<SegmentReader>(new SegmentReader(std::move(file), path, *head)) : nullptr;
+        },
+        read_errors);
+    if (reader != nullptr) {
+        reader->read_errors_ = read_errors;
+        reader->files_ = scope == Scope::directory ? &files : nullptr;
+        if (!reader->load_footer()) {
+            reader->refresh();
+        }
+    }
+    return reader;
+}
+
+std::unique_ptr<SegmentReader> SegmentReader::open_as(FileSystem& files, const std::string& path,
+                                                      const SegmentHead& head) {
+    auto reader = unless_unreadable([&] {
+        return std::unique_ptr<SegmentReader>(new SegmentReader(files.open(path, FileSystem::Mode::read), path, head));
     });
     if (reader != nullptr && !reader->load_footer()) {
         reader->refresh();
@@ -120,12 +169,12 @@ const SegmentChannel* SegmentReader::find(std::string_view topic) const {
     return found == index_.definitions.end() ? nullptr : &*found;
 }
 
-/// Like File::read(), but bytes that the disk fails to read are as if the file ended before them.
+/// Like File::read(), but bytes that the disk fails to read are as if the file ended before them, unless they throw.
 std::size_t SegmentReader::read_some(std::uint64_t at, std::span<std::byte> to) const {
     try {
         return file_->read(at, to);
     } catch (const std::system_error& error) {
-        if (!is_unreadable_file(error)) {
+        if (is_to_be_thrown(error, read_errors_)) {
             throw;
         }
         has_read_error_ = true;
@@ -222,15 +271,19 @@ bool SegmentReader::refresh() {
         if (next == file_bytes) {
             break;  // torn, or still being written
         }
-        damaged_.push_back({offset, next - offset});
+        damaged_.push_back({offset, next - offset, is_torn(offset, next)});
         offset = next;
+    }
+    std::erase_if(unnamed_, [&](const auto& each) { return is_defined(each.first); });
+    if (!unnamed_.empty() && files_ != nullptr && end_offset_ != before) {
+        find_names();
     }
     return end_offset_ != before;
 }
 
 bool SegmentReader::add_record(std::uint64_t offset, const RecordHead& record, Bytes head) {
     const Bytes rest = head.subspan(RecordHead::bytes);
-    if (record.position < index_.end_position) {
+    if (record.position < index_.end_position || record.position - head_.first_position > segment_positions_max) {
         return false;
     }
     index_.end_position = record.position;
@@ -247,15 +300,13 @@ bool SegmentReader::add_record(std::uint64_t offset, const RecordHead& record, B
     if (!BlockDecoder::read_head(rest, block) || block.payload_bytes() > record.payload_bytes) {
         return false;
     }
-    if (!are_defined(block) || block.entries() > std::numeric_limits<Position>::max() - record.position) {
+    if (index_.blocks.size() == SegmentFooter::blocks_max) {
         return false;
     }
     add_block(offset, record, block);
     return true;
 }
 
-/// Returns whether the names of all channels of a block are known. Without them, it is worth no more than one that
-/// cannot be read.
 bool SegmentReader::are_defined(const BlockHead& block) const {
     const bool are_first_ones = block.channels.empty() || to_index(block.channels.back().channel) < first_undefined_;
     return (are_first_ones || std::all_of(block.channels.begin(), block.channels.end(),
@@ -295,6 +346,114 @@ void SegmentReader::add_block(std::uint64_t offset, const RecordHead& record, co
                              block.utc_max_ns, block.samples});
     index_.end_position = record.position + block.entries();
     add_to_channels(block.channels, index_.channels);
+    if (!are_defined(block)) {
+        note_unnamed(block);
+    }
+}
+
+/// Notes channels whose definition may follow, or is damaged.
+void SegmentReader::note_unnamed(const BlockHead& block) {
+    const auto note = [&](ChannelId channel, std::uint64_t first_seq) {
+        if (!is_defined(channel)) {
+            std::uint64_t& first = unnamed_.emplace(channel, first_seq).first->second;
+            first = std::min(first, first_seq);
+        }
+    };
+    for (const BlockChannel& each : block.channels) {
+        note(each.channel, each.first_seq);
+    }
+    for (const BlockGap& each : block.gaps) {
+        note(each.gap.channel, each.gap.first_seq);
+    }
+}
+
+/// Takes over names from other files. The last numbers of these channels before this segment are then only known to be
+/// less than their first ones in it.
+void SegmentReader::find_names() {
+    for (SegmentChannel& channel : names_in_siblings(*files_, path_, head_)) {
+        const auto wanted = unnamed_.find(channel.id);
+        if (wanted != unnamed_.end()) {
+            channel.last_seq = head_.begins_epoch ? 0 : wanted->second - 1;
+            unnamed_.erase(wanted);
+            note_defined(channel.id);
+            index_.definitions.push_back(std::move(channel));
+        }
+    }
+}
+
+bool SegmentReader::is_torn(std::uint64_t from, std::uint64_t to) const {
+    std::array<std::byte, sector_bytes> sector{};
+    while (from < to) {
+        const std::uint64_t end = std::min(to, (from / sector_bytes + 1) * sector_bytes);
+        const auto bytes = std::span(sector).first(end - from);
+        if (bytes.size() >= torn_bytes_min && read_some(from, bytes) == bytes.size() &&
+            std::all_of(bytes.begin(), bytes.end(), [](std::byte each) { return each == std::byte{0}; })) {
+            return true;
+        }
+        from = end;
+    }
+    return false;
+}
+
+bool SegmentReader::has_torn_records(std::uint64_t from, std::uint64_t to) const {
+    bool has_torn = false;
+    RecordHead record;
+    ByteBuffer head;
+    while (from < to) {
+        if (read_record(from, to, record, head)) {
+            from += record.record_bytes();
+            continue;
+        }
+        const std::uint64_t next = find_record(from + alignment, to);
+        if (!is_torn(from, next)) {
+            return false;
+        }
+        has_torn = true;
+        from = next;
+    }
+    return has_torn;
+}
+
+bool SegmentReader::is_end_torn() const {
+    const std::uint64_t end = file_->bytes();
+    const std::uint64_t left = end - std::min(end, end_offset_);
+    if (left < RecordHead::bytes || is_torn(end_offset_, end)) {
+        return true;
+    }
+    std::array<std::byte, RecordHead::bytes> bytes{};
+    const auto record = read_some(end_offset_, bytes) == bytes.size() ? read_record_head(bytes, head_.log_id)
+                                                                      : std::optional<RecordHead>();
+    return record && record->record_bytes() > left && !has_other_length(*record, left);
+}
+
+/// Returns whether the last record is complete, with `bytes` bytes, and only one of its lengths is damaged.
+bool SegmentReader::has_other_length(const RecordHead& record, std::uint64_t bytes) const {
+    const auto is_intact = [&](std::uint64_t head_bytes, std::uint64_t payload_bytes) {
+        if (head_bytes < RecordHead::bytes || head_bytes > RecordHead::head_bytes_max) {
+            return false;
+        }
+        ByteBuffer head(head_bytes);
+        const std::size_t count = read_some(end_offset_, head);
+        store_little_endian(head.data() + 4, static_cast<std::uint32_t>(head_bytes));
+        store_little_endian(head.data() + 8, static_cast<std::uint32_t>(payload_bytes));
+        return count == head.size() && check_record_head(head);
+    };
+    return (record.payload_bytes < bytes && is_intact(bytes - record.payload_bytes, record.payload_bytes)) ||
+           (record.head_bytes <= bytes && is_intact(record.head_bytes, bytes - record.head_bytes));
+}
+
+std::uint64_t SegmentReader::keep_end() const {
+    if (has_footer_ || is_end_torn()) {
+        return records_end_;
+    }
+    return (file_->bytes() + alignment - 1) / alignment * alignment;
+}
+
+std::optional<Position> SegmentReader::first_record() const {
+    RecordHead record;
+    ByteBuffer head;
+    return read_record(SegmentHead::bytes, file_->bytes(), record, head) ? std::optional(record.position)
+                                                                         : std::nullopt;
 }
 
 SegmentReader::Result SegmentReader::read_block_head(const BlockEntry& entry, RecordHead& record,
@@ -302,8 +461,7 @@ SegmentReader::Result SegmentReader::read_block_head(const BlockEntry& entry, Re
     const bool is_intact = read_record(entry.offset, file_->bytes(), record, block_head_) &&
                            record.type == RecordType::block && record.position == entry.position &&
                            BlockDecoder::read_head(std::span(block_head_).subspan(RecordHead::bytes), head) &&
-                           head.payload_bytes() <= record.payload_bytes && head.entries() == entry.entries &&
-                           are_defined(head);
+                           head.payload_bytes() <= record.payload_bytes && head.entries() == entry.entries;
     return is_intact ? Result::intact : Result::damaged_head;
 }
 

@@ -11,6 +11,9 @@ TEST_CASE("a topic part is 1 to 64 of a to z, digits, underscore, dot and dash",
                                                             {std::string(64, 'x'), true},
                                                             {std::string(65, 'x'), false},
                                                             {"", false},
+                                                            {".", false},
+                                                            {"..", false},
+                                                            {"...", true},
                                                             {"Cpu", false},
                                                             {"cpu/user", false},
                                                             {"cpu user", false},
@@ -26,6 +29,8 @@ TEST_CASE("any text has a nearest topic part", "[core][topic]") {
                                                                   {"Core 0", "core_0"},
                                                                   {"/dev/sda1", "_dev_sda1"},
                                                                   {"", "_"},
+                                                                  {".", "_"},
+                                                                  {"..", "__"},
                                                                   {"\xC3\xB6", "__"},
                                                                   {std::string(70, 'A'), std::string(64, 'a')}}));
     CAPTURE(text);

@@ -41,7 +41,14 @@ struct LaneBench {
     LaneBench()
         : link(std::make_unique<LaneLink>()),
           log(pool),
-          lane(*link, pool, lane_backlog_bytes, [this] { catch_up(); }) {}
+          lane(*link, pool, lane_backlog_bytes,
+               {[this] { catch_up(); },
+                [this](const LaneReader& reader, const LostRun& run) {
+                    lost_bytes[reader] += run.bytes;
+                    for (auto each = run.samples.rbegin(); each != run.samples.rend(); ++each) {
+                        lost[reader].push_back(each->first_seq);
+                    }
+                }}) {}
 
     /// Adds one message of `bytes` for these readers.
     void give(const LaneShare& share, std::size_t bytes = 100) {
@@ -54,6 +61,18 @@ struct LaneBench {
             lane.enforce(log.end(), log.position());
         }
         const Slice slice = log.commit(bytes);
+        lane.begin(share.readers());
+        lane.outbox().add(slice);
+    }
+    /// Adds one message with the next number as its sample.
+    void give_sample(const LaneShare& share) {
+        std::memset(log.prepare(100, sizeof(LoggedSamples)), 0, 100);
+        if (segments != log.segments_opened()) {
+            segments = log.segments_opened();
+            lane.enforce(log.end(), log.position());
+        }
+        const Slice slice = log.commit(100, SampleRange{ChannelId{0}, next, next});
+        ++next;
         lane.begin(share.readers());
         lane.outbox().add(slice);
     }
@@ -94,7 +113,10 @@ struct LaneBench {
     Loan* loan = nullptr;
     std::uint64_t segments = 0;
     bool woken = false;
-    LaneLosses losses;                  // reported to the shard
+    std::uint64_t next = 1;                                 // of give_sample()
+    LaneLosses losses;                                      // reported to the shard
+    std::map<LaneReader, std::vector<std::uint64_t>> lost;  // numbers reported to the publisher
+    std::map<LaneReader, std::size_t> lost_bytes;
     std::vector<std::string> messages;  // for single sessions
     std::function<void()> catch_up = [] {
     };  // by default, the shard cannot take anything
@@ -229,6 +251,35 @@ TEST_CASE("a shard that takes nothing is given a bounded part of the log, and th
     CHECK(b.losses.at({0, 1}) == b.losses.at({1, 2}));
     CHECK(b.losses.at({0, 1}) + told == 10'000);
     CHECK(told >= 150);
+}
+
+TEST_CASE("every message that a lane drops is reported with its samples, once for each session that loses it",
+          "[core][publisher][shards]") {
+    LaneBench b;
+    const LaneShare both = b.lane.share_of({{0, 1}, {1, 2}});
+    const LaneShare one = b.share(1);
+    std::vector<std::uint64_t> of_one;
+    std::vector<std::uint64_t> of_both;
+    while (b.losses[{1, 2}] < 100) {
+        of_one.push_back(b.next);
+        of_both.push_back(b.next);
+        b.give_sample(both);
+        of_one.push_back(b.next);
+        b.give_sample(one);
+        of_one.push_back(b.next);
+        b.lane.send_to({0, 1}, "t", std::string(500, 'x'), SampleRange{ChannelId{1}, b.next, b.next});
+        ++b.next;
+        b.lane.send_to({0, 1}, "t", "without samples", std::nullopt);
+        b.lane.drop_all();
+        b.lane.flush();
+        b.apply();
+    }
+    CHECK(b.lost[{0, 1}] == of_one);
+    CHECK(b.lost[{1, 2}] == of_both);
+    CHECK(b.losses[{1, 2}] == of_both.size());
+    CHECK(b.losses[{0, 1}] == of_one.size() + of_both.size());  // with one message without samples in each round
+    CHECK(b.lost_bytes[{1, 2}] == 100 * of_both.size());
+    CHECK(b.lost_bytes[{0, 1}] == (200 + 501 + 16) * of_both.size());
 }
 
 TEST_CASE("progress is a lower bound of the pending data, wherever it is", "[core][publisher][shards]") {

@@ -26,6 +26,97 @@ TEST_CASE("connections over the limit are refused and counted until one disconne
     CHECK(h.serves());
 }
 
+TEST_CASE("a client with all connections makes way for other clients until all have as many",
+          "[core][publisher][hostile][shares]") {
+    PublisherOptions options;
+    options.sessions_max = 4;
+    PublisherHarness h(options);
+    h.source = "127.0.0.2";
+    std::vector<RawPeer> many;
+    for (int number = 0; number < 4; ++number) {
+        many.push_back(h.subscriber());
+    }
+    REQUIRE(h.publisher->crowd());
+    CHECK(h.publisher->crowd()->client == "127.0.0.2");
+    CHECK(h.publisher->crowd()->of_client == 4);
+    h.source = "127.0.0.3";
+    std::vector<RawPeer> others;
+    others.push_back(h.subscriber());
+    CHECK(h.is_cut(many[0]));  // none has received anything: the oldest
+    others.push_back(h.subscriber());
+    CHECK(h.is_cut(many[1]));
+    CHECK(h.reason() == "too many connections from its address");
+    RawPeer refused = h.connect();
+    CHECK(h.is_cut(refused));
+    CHECK(h.publisher->crowd()->of_client == 2);
+    CHECK(h.totals().connections_refused == 1);
+}
+
+TEST_CASE("a client that reconnects without pause displaces its own handshakes, never those of other clients",
+          "[core][publisher][hostile][shares]") {
+    const bool by_handshakes = GENERATE(false, true);
+    PublisherOptions options;
+    (by_handshakes ? options.handshakes_max : options.sessions_max) = 4;
+    PublisherHarness h(options);
+    std::uint64_t connects = 0;
+    const auto connect_from = [&](const char* source) {
+        h.source = source;
+        RawPeer peer = h.connect();
+        CHECK(h.turn_until([&] { return h.totals().connections_accepted == connects + 1; }));
+        ++connects;
+        return peer;
+    };
+    std::vector<RawPeer> many;
+    for (int number = 0; number < 4; ++number) {
+        many.push_back(connect_from("127.0.0.2"));
+    }
+    RawPeer other = connect_from("127.0.0.3");
+    for (int number = 0; number < 8; ++number) {
+        many.push_back(connect_from("127.0.0.2"));
+    }
+    other.send(greeting() + ready("SUB") + subscribe("a"));
+    CHECK(h.turn_until(
+        [&] { return h.publisher->subscribers().size() > 0 && h.last_status().subscriptions_count == 1; }));
+}
+
+TEST_CASE("of a client that makes way, subscribers that have received messages stay longest",
+          "[core][publisher][hostile][shares]") {
+    PublisherOptions options;
+    options.sessions_max = 3;
+    PublisherHarness h(options);
+    h.source = "127.0.0.2";
+    RawPeer useful = h.subscriber({"a"});
+    RawPeer idle = h.subscriber({"b"});
+    const RawPeer also_useful = h.subscriber({"a"});
+    h.publish("a", "x");
+    REQUIRE(h.turn_until([&] { return h.totals().sent == 2; }));
+    h.source = "127.0.0.3";
+    const RawPeer other = h.subscriber({"a"});
+    CHECK(h.is_cut(idle));
+    h.turn();
+    useful.read();
+    CHECK_FALSE(useful.at_end());
+}
+
+TEST_CASE("an idle connection makes way for a new one of the same client", "[core][publisher][hostile][shares]") {
+    PublisherOptions options;
+    options.sessions_max = 2;
+    PublisherHarness h(options);
+    const std::vector<RawPeer> idle = [&] {
+        std::vector<RawPeer> peers;
+        peers.push_back(h.subscriber());
+        peers.push_back(h.subscriber());
+        return peers;
+    }();
+    std::vector<RawPeer> refused;
+    CHECK(h.turn_until([&] {
+        refused.push_back(h.connect());
+        h.turn();
+        return h.totals().connections_accepted == 3;
+    }));
+    CHECK(h.reason() == "too many connections from its address");
+}
+
 TEST_CASE("with too many unfinished handshakes the oldest is closed, so that silent peers block no others",
           "[core][publisher][hostile]") {
     PublisherOptions options;

@@ -1,5 +1,6 @@
 #include "core/clock.hpp"
 #include "core/publish/slow_bench.hpp"
+#include "publish/lag_limit.hpp"
 #include "support/catch.hpp"
 
 #include <algorithm>
@@ -312,4 +313,29 @@ TEST_CASE("an invalid delivery is refused, naming the option", "[core][publisher
                       "invalid backlog_bytes_max 0: must be 1 to 1073741824");
     CHECK_THROWS_WITH(h.publisher->set_delivery(h.endpoint, {SlowPolicy::block, 100'000, -1ms}),
                       "invalid backlog_age_max -1 ms: must be 0 ms or 1 ms to 86400000 ms");
+}
+
+TEST_CASE("of many subscribers that read nothing, the client with the most loses its newest",
+          "[core][publisher][slow][shares]") {
+    SlowBench bench(small_backlog());
+    bench.h.source = "127.0.0.3";
+    RawPeer other = bench.h.subscriber({"t"}, 4'096);  // reads nothing either
+    bench.h.source = "127.0.0.2";
+    std::vector<RawPeer> stalled;
+    for (std::size_t number = 0; number < LagLimit::slow_max + 2; ++number) {
+        stalled.push_back(bench.h.subscriber({"t"}, 4'096));
+    }
+    for (int round = 0; round < 1'000 && bench.h.publisher->subscribers().size() > LagLimit::slow_max; ++round) {
+        for (int i = 0; i < 64; ++i) {
+            bench.commit("t", 980);
+        }
+        bench.h.publisher->flush();
+        bench.h.turn();
+    }
+    CHECK(bench.h.publisher->subscribers().size() == LagLimit::slow_max);
+    CHECK(bench.h.reason() == "too many slow subscribers");
+    CHECK(bench.h.is_cut(stalled.back()));
+    CHECK(bench.adds_up());
+    (void)other.read(1);
+    CHECK_FALSE(other.at_end());
 }

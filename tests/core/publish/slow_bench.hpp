@@ -135,6 +135,19 @@ class SlowBench {
         h.publisher->commit(text.size(), {static_cast<ChannelId>(id), next, next});
         return next++;
     }
+    /// Sends the next number to one subscriber. Returns false if that refuses it at once.
+    bool send_to(std::uint64_t id, std::size_t bytes = 980) {
+        const std::string topic(direct_topic);
+        {
+            const std::scoped_lock lock(mutex_);
+            topics_[direct_channel] = topic;
+        }
+        const bool is_sent =
+            h.publisher->send_to(id, topic, payload(next, bytes), SampleRange{direct_channel, next, next});
+        next += is_sent ? 1U : 0U;
+        h.turn();
+        return is_sent;
+    }
     [[nodiscard]] static std::string payload(std::uint64_t number, std::size_t bytes) {
         std::string text = std::to_string(number);
         text.resize(std::max(bytes, text.size()), '.');
@@ -193,6 +206,11 @@ class SlowBench {
         const std::scoped_lock lock(mutex_);
         return heard_;
     }
+    /// Returns how many lost ranges of messages of send_to() had a position in what all subscribers receive.
+    [[nodiscard]] std::uint64_t misplaced() const {
+        const std::scoped_lock lock(mutex_);
+        return misplaced_;
+    }
     /// Returns how many messages of send_to() another thread has refused.
     [[nodiscard]] std::uint64_t refused() const {
         const std::scoped_lock lock(mutex_);
@@ -218,6 +236,7 @@ class SlowBench {
     }
 
     static constexpr ChannelId direct_channel{1000};  // of the messages of send_to()
+    static constexpr std::string_view direct_topic = "direct";
     const std::size_t io_threads;
     std::uint64_t next = 0;
     std::uint64_t messages_per_flush = 1;
@@ -234,6 +253,8 @@ class SlowBench {
     PublisherOptions with_hooks(PublisherOptions options) {
         options.loss_hooks.lost = [this](std::uint64_t id, const LostRun& run, LossReason reason) {
             const std::scoped_lock lock(mutex_);
+            const bool is_direct = !run.samples.empty() && run.samples.front().channel == direct_channel;
+            misplaced_ += is_direct && run.position ? 1U : 0U;
             for (auto each = run.samples.rbegin(); each != run.samples.rend(); ++each, ++heard_) {
                 unreported_[id].push_back({topics_.at(each->channel), each->first_seq, reason});
             }
@@ -270,11 +291,12 @@ class SlowBench {
         return is_full;
     }
 
-    mutable std::mutex mutex_;  // guards the following four
+    mutable std::mutex mutex_;  // guards the following five
     std::map<ChannelId, std::string> topics_;
     std::map<std::uint64_t, std::vector<Unreported>> unreported_;  // by subscriber
     std::uint64_t heard_ = 0;
     std::uint64_t refused_ = 0;
+    std::uint64_t misplaced_ = 0;
 
   public:
     PublisherHarness h;  // last: its threads use all other members

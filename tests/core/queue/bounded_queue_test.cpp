@@ -254,14 +254,14 @@ TEST_CASE("a waiting producer is woken when the queue is emptied by batches that
 
 TEST_CASE("a retired producer leaves its share to the others", "[core][queue]") {
     Shares shares(OverflowPolicy::drop_newest);
-    CHECK(shares.queue.guaranteed() == 20);
+    CHECK(shares.queue.guaranteed(*shares.calm.producer) == 20);
     shares.queue.retire(*shares.flooding.producer);
     shares.queue.retire(*shares.flooding.producer);
-    CHECK(shares.queue.guaranteed() == 80);
+    CHECK(shares.queue.guaranteed(*shares.calm.producer) == 80);
     shares.calm.push(numbers(0, 80));
     CHECK(shares.calm.lost.empty());
     shares.queue.enroll(*shares.flooding.producer);
-    CHECK(shares.queue.guaranteed() == 20);
+    CHECK(shares.queue.guaranteed(*shares.calm.producer) == 20);
     shares.flooding.push(numbers(100, 20));
     CHECK(shares.flooding.lost.empty());
     shares.calm.push({80});

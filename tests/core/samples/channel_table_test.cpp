@@ -90,6 +90,16 @@ TEST_CASE("a channel for which a room has no memory is refused and counted, and 
     CHECK(table.add(host, "host", "much", ""));
 }
 
+TEST_CASE("a name that is not a part of a topic is refused and counted", "[core][channel]") {
+    ChannelTable table;
+    const std::string name = GENERATE(as<std::string>(), "", "a/b", "UPPER", "a b", "caf\xC3\xA9", std::string(65, 'a'),
+                                      std::string(1, '\0'));
+    CHECK_FALSE(table.add(host, "host", name, ""));
+    CHECK_FALSE(table.add(host, name, "channel", ""));
+    CHECK(table.refused() == 2);
+    CHECK(table.size() == 0);
+}
+
 TEST_CASE("a room that is added later gets the existing channels", "[core][channel]") {
     ChannelTable table;
     const auto first = table.add(host, "host", "first", "");
@@ -111,6 +121,28 @@ TEST_CASE("a full table refuses new channels, counts them and still knows the ol
     CHECK(table.refused() == 1);
     CHECK(table.add(host, "host", "c7", "") == ChannelId{7});
     CHECK(table.size() == ChannelTable::channels_max);
+}
+
+TEST_CASE("a device that finds endless names leaves entries for the others, and is named", "[core][channel]") {
+    ChannelTable table;
+    const DeviceId flooded{1};
+    CHECK_FALSE(table.crowd());
+    std::size_t added = 0;
+    for (std::size_t index = 0; index < ChannelTable::channels_max; ++index) {
+        added += table.add_found(flooded, "flooded", name_of(index), "").has_value() ? 1U : 0U;
+    }
+    CHECK(added == ChannelTable::channels_max / 4 * 3);
+    CHECK(table.refused() == ChannelTable::channels_max - added);
+    REQUIRE(table.crowd());
+    CHECK(table.crowd()->device == "flooded");
+    CHECK(table.crowd()->channels == added);
+    for (std::size_t index = 0; index < ChannelTable::channels_max; ++index) {
+        (void)table.add_found(DeviceId{2}, "late", name_of(index), "");
+    }
+    CHECK(table.crowd()->device == "flooded");
+    CHECK(table.add_found(host, "host", "found", ""));
+    CHECK(table.add(host, "host", "declared", ""));
+    CHECK(table.add_found(flooded, "flooded", name_of(7), "") == ChannelId{7});
 }
 
 TEST_CASE("a reader only sees complete entries while others are added", "[core][channel][thread]") {

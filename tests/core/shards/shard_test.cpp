@@ -1,29 +1,34 @@
 #include "shards/shard.hpp"
 
+#include "core/publish/slow_bench.hpp"
 #include "publish/lane.hpp"
 #include "support/catch.hpp"
 #include "support/eventually.hpp"
 #include "support/raw_peer.hpp"
 #include "support/zmtp_text.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <exception>
 #include <memory>
+#include <mutex>
+#include <numeric>
 #include <string>
 #include <utility>
+#include <vector>
 
 using namespace telegate;
 using namespace telegate::test;
 
 namespace {
 
-/// One shard with a lane. Every accepted connection is handed to its first place.
+/// One shard with a lane. Every accepted connection is handed to its first place. A subscriber is notified of the
+/// numbers of its lost messages.
 struct ShardBench {
-    ShardBench() {
-        options.io_threads = 2;
+    ShardBench() : options(with_hooks()) {
         peers.remote().hand_over = [this](Handover& handover, std::size_t) {
             REQUIRE(handover.stream->move_to(shard.reactor()));
             shard.post([held = std::make_shared<Handover>(std::move(handover))](Shard& to) {
@@ -48,8 +53,8 @@ struct ShardBench {
                 }};
     }
     /// Connects a peer that has finished its handshake and has read the publisher's hello.
-    RawPeer join() {
-        RawPeer peer(endpoint);
+    RawPeer join(int receive_buffer_bytes = 0) {
+        RawPeer peer(endpoint, receive_buffer_bytes);
         peer.send(greeting() + ready("SUB"));
         const unsigned before = opened;
         CHECK(turn_until([&] { return opened == before + 1 && peer.read() == publisher_hello(); }));
@@ -71,6 +76,51 @@ struct ShardBench {
         lane.flush();
     }
 
+    PublisherOptions with_hooks() {
+        PublisherOptions all = small_backlog();
+        all.io_threads = 2;
+        all.loss_hooks.lost = [this](std::uint64_t, const LostRun& run, LossReason) {
+            lost(run);
+        };
+        all.loss_hooks.tell = [this](std::uint64_t, NoticeWriter& writer) {
+            const std::scoped_lock lock(mutex);
+            std::sort(unreported.begin(), unreported.end());
+            std::string text;
+            for (const std::uint64_t number : unreported) {
+                text += (text.empty() ? "" : " ") + std::to_string(number);
+            }
+            unreported.clear();
+            (void)(text.empty() || writer.write("t$gap", text));
+            return false;
+        };
+        return all;
+    }
+    void lost(const LostRun& run) {
+        const std::scoped_lock lock(mutex);
+        for (const LoggedSamples& samples : run.samples) {
+            unreported.push_back(samples.first_seq);
+        }
+    }
+    /// Adds a message with the next number to the lane, which passes it on with flush().
+    void give(const LaneReader& reader) {
+        const std::string wire = message("t", SlowBench::payload(next, 980));
+        const LaneShare share = lane.share_of({reader});
+        std::memcpy(log.prepare(wire.size(), sizeof(LoggedSamples)), wire.data(), wire.size());
+        if (segments != log.segments_opened()) {
+            segments = log.segments_opened();
+            lane.enforce(log.end(), log.position());
+        }
+        const Slice slice = log.commit(wire.size(), SampleRange{ChannelId{0}, next, next});
+        ++next;
+        lane.begin(share.readers());
+        lane.outbox().add(slice);
+    }
+
+    std::mutex mutex;
+    std::vector<std::uint64_t> unreported;  // guarded by the mutex
+    std::uint64_t next = 0;
+    std::uint64_t segments = 0;
+    std::uint64_t dropped_by_lane = 0;
     PublisherOptions options;
     Reactor reactor;
     PeerTable peers{reactor, options, {}, {}};
@@ -80,8 +130,14 @@ struct ShardBench {
     SegmentPool pool{4'096};
     SegmentLog log{pool};
     std::unique_ptr<LaneLink> link = std::make_unique<LaneLink>();
-    Lane lane{*link, pool, options.backlog_bytes_max, [] {
-              }};
+    Lane lane{*link,
+              pool,
+              options.backlog_bytes_max,
+              {[] {},  // the shard does not hurry
+               [this](const LaneReader&, const LostRun& run) {
+                   dropped_by_lane += run.samples.size();
+                   lost(run);
+               }}};
     Shard shard{options, 2, *link, calls()};
 };
 
@@ -101,4 +157,57 @@ TEST_CASE("messages for a session that has ended are dropped, even if another se
     b.publish({0, 2}, message("t", "second"));
     CHECK(eventually([&] { return second.read().ends_with(message("t", "second")); }));
     CHECK(second.received() == publisher_hello() + message("t", "second"));
+}
+
+TEST_CASE("a subscriber receives each message or a notice of its loss, also if its lane drops messages",
+          "[core][publisher][shards]") {
+    const bool reads = GENERATE(true, false);  // while messages are published
+    ShardBench b;
+    RawPeer peer = b.join(4'096);
+    for (int batch = 0; b.dropped_by_lane < 1'000 && batch < 10'000; ++batch) {
+        for (int number = 0; number < 40; ++number) {  // less than the lane keeps
+            b.give({0, 1});
+        }
+        if (batch % 10 == 9) {  // as when the shard is out of memory
+            b.lane.drop_all();
+        }
+        b.lane.flush();
+        if (reads) {
+            peer.read();
+        }
+    }
+    REQUIRE(b.dropped_by_lane >= 1'000);
+    std::vector<std::uint64_t> all(b.next);
+    std::iota(all.begin(), all.end(), 0);
+    CHECK(eventually([&] {
+        b.lane.flush();
+        peer.read();
+        Numbers numbers = learned(SlowBench::seen(peer));
+        std::sort(numbers.begin(), numbers.end());  // the lane may report while an earlier notice is being written
+        return b.lane.empty() && numbers == all;
+    }));
+}
+
+TEST_CASE("messages that a lane drops are named where they are missing, also if nothing follows them",
+          "[core][publisher][shards]") {
+    ShardBench b;
+    RawPeer peer = b.join();
+    const auto learns_all = [&] {
+        std::vector<std::uint64_t> all(b.next);
+        std::iota(all.begin(), all.end(), 0);
+        return eventually([&] {
+            peer.read();
+            return learned(SlowBench::seen(peer)) == all;
+        });
+    };
+    for (int round = 0; round < 3; ++round) {
+        b.give({0, 1});
+        b.lane.flush();
+        CHECK(learns_all());
+        b.give({0, 1});
+        b.lane.drop_all();
+        b.lane.flush();
+        CHECK(learns_all());
+    }
+    CHECK(b.dropped_by_lane == 3);
 }

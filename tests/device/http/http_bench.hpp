@@ -3,7 +3,10 @@
 #include "device/driver_bench.hpp"
 #include "device/peer_thread.hpp"
 #include "http/http_driver.hpp"
+#include "support/eventually.hpp"
 
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include <array>
@@ -26,8 +29,9 @@ class HttpPeer {
     HttpPeer() {
         thread_.accept_on(
             listener_.descriptor(),
-            [this](int) {
+            [this](int descriptor) {
                 const std::lock_guard lock(mutex_);
+                connection_ = descriptor;
                 ++connections_;
                 head_.clear();
                 return true;
@@ -39,6 +43,15 @@ class HttpPeer {
         const std::lock_guard lock(mutex_);
         bytes_ = std::move(bytes);
         closes_ = closes;
+    }
+    /// Sends bytes on the last connection without a request. They have arrived when it returns true.
+    [[nodiscard]] bool send_unasked(std::string_view bytes) {
+        const std::lock_guard lock(mutex_);
+        ::send(connection_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+        return eventually([&] {
+            int underway = 0;
+            return ::ioctl(connection_, SIOCOUTQ, &underway) == 0 && underway == 0;
+        });
     }
     [[nodiscard]] int connections() const {
         const std::lock_guard lock(mutex_);
@@ -61,10 +74,10 @@ class HttpPeer {
     bool serve(int descriptor) {
         std::array<char, 4'096> bytes;
         const ssize_t count = ::recv(descriptor, bytes.data(), bytes.size(), 0);
+        const std::lock_guard lock(mutex_);  // also before the connection is closed, see send_unasked()
         if (count <= 0) {
             return false;
         }
-        const std::lock_guard lock(mutex_);
         head_.append(bytes.data(), static_cast<std::size_t>(count));
         if (!head_.ends_with("\r\n\r\n")) {
             return true;
@@ -79,6 +92,7 @@ class HttpPeer {
     std::string bytes_;
     bool closes_ = false;
     int connections_ = 0;
+    int connection_ = -1;  // the last one
     std::string head_;
     std::string last_request_;
     PeerThread thread_;

@@ -1,6 +1,8 @@
 #include "http_bench.hpp"
 #include "support/scratch_dir.hpp"
 
+#include <sys/stat.h>
+
 #include <fstream>
 #include <stdexcept>
 
@@ -48,6 +50,15 @@ TEST_CASE("JSON pointers select the channels, which have configured units", "[de
     peer.answer(http_answer("{}"));
     CHECK(bench.read().status == Status::failed);
     CHECK_THAT(bench.what, EndsWith(": 3 of 3 sources have no value, first: /pump/speed"));
+}
+
+TEST_CASE("any successful response with values is read", "[device][http]") {
+    HttpPeer peer;
+    peer.answer(
+        http_answer("{\"a\":1}", "", GENERATE("203 Non-Authoritative Information", "206 Partial Content", "299 ?")));
+    DriverBench bench(make_http_driver(peer.options()));
+    CHECK(bench.reads_ok());
+    CHECK(bench.sample_of("a").value.integer == 1);
 }
 
 TEST_CASE("each series of a Prometheus response is a channel", "[device][http]") {
@@ -116,6 +127,20 @@ TEST_CASE("a server that closes an idle connection during a request does not fai
     peer.answer("", true);  // accepts the request and closes, like a server whose idle timeout has expired
     CHECK(!bench.reads_ok());
     CHECK(peer.connections() == 2);  // requested again over a new connection
+}
+
+TEST_CASE("bytes that a server sends without a request are not taken for the next response", "[device][http]") {
+    HttpPeer peer;
+    peer.answer(http_answer("{\"a\":1}"));
+    DriverBench bench(make_http_driver(peer.options()));
+    REQUIRE(bench.reads_ok());
+    const std::string unasked = GENERATE(values<std::string>(
+        {http_answer("{\"a\":666}"), http_answer("", "Connection: close\r\n", "408 Request Timeout"), "x"}));
+    REQUIRE(peer.send_unasked(unasked));
+    peer.answer(http_answer("{\"a\":2}"));
+    REQUIRE(bench.reads_ok());
+    CHECK(bench.sample_of("a").value.integer == 2);
+    CHECK(peer.connections() == 2);
 }
 
 TEST_CASE("names beyond channels_max are dropped and counted", "[device][http]") {
@@ -205,6 +230,18 @@ TEST_CASE("missing files and unknown hosts of an http device are reported withou
     CHECK(missing[0].option == "token_file");
     CHECK(missing[1].option == "ca_file");
     CHECK(peer.connections() == 0);
+}
+
+TEST_CASE("a ca_file that is a pipe fails the reading and does not block it", "[device][http]") {
+    const ScratchDir folder;
+    HttpPeer peer;
+    HttpDriverOptions options = peer.options();
+    options.url.replace(0, options.url.find(':'), "https");
+    options.ca_file = folder.path("ca");
+    REQUIRE(::mkfifo(options.ca_file.c_str(), 0600) == 0);
+    DriverBench bench(make_http_driver(options));
+    CHECK(bench.read().status == Status::failed);
+    CHECK_THAT(bench.what, EndsWith("cannot load certificates from ca_file"));
 }
 
 TEST_CASE("an http device with sources declares all of its channels", "[device][http]") {

@@ -70,6 +70,11 @@ TEST_CASE("JSON pointers follow RFC 6901", "[device][http]") {
 
 TEST_CASE("the first of duplicate members is found", "[device][http]") {
     CHECK(found({"/a"}, R"({"a":1,"a":2})") == Values{{"/a", "1"}});
+    CHECK(found({"/a/b", "/a/c", "/d"}, R"({"a":{"b":1},"a":{"b":2,"c":3},"d":4})") ==
+          Values{{"/a/b", "1"}, {"/d", "4"}});
+    CHECK(found({"/a/0", "/a/1"}, R"({"a":[1],"\u0061":[5,6]})") == Values{{"/a/0", "1"}});
+    CHECK(found({"/a/b"}, R"({"a":1,"a":{"b":2}})").empty());
+    CHECK(found({"/0/a", "/1/a"}, R"([{"a":1},{"a":2}])") == Values{{"/0/a", "1"}, {"/1/a", "2"}});
 }
 
 TEST_CASE("a truncated member name matches no pointer", "[device][http]") {

@@ -46,12 +46,23 @@ TEST_CASE("a metrics line has a name, labels and a value", "[device][http]") {
     CHECK(shown("a_total 17 # {} 0.67") == "a_total");
 }
 
-TEST_CASE("values of metrics are numbers, NaN or infinite", "[device][http]") {
+TEST_CASE("a value without a number is bad, and a rounded one is uncertain", "[device][http]") {
     CHECK(read_metrics_line("a 1.5e3").value == 1'500);
     CHECK(read_metrics_line("a -0.25").value == -0.25);
     CHECK(std::isnan(read_metrics_line("a NaN").value));
-    CHECK(read_metrics_line("a +Inf").value == std::numeric_limits<double>::infinity());
-    CHECK(read_metrics_line("a -Inf").value == -std::numeric_limits<double>::infinity());
+    for (const char* const word : {"+Inf", "-Inf", "Nan", "nan", "+inf", "-Infinity", "INF", "1e999", "-1e999"}) {
+        CAPTURE(word);
+        const MetricsLine line = read_metrics_line(std::string("a ") + word);
+        CHECK(line.kind == Kind::series);
+        CHECK(std::isnan(line.value));
+        CHECK(line.quality == Quality::bad);
+    }
+    CHECK(read_metrics_line("a 1e-400").value == 0);
+    CHECK(read_metrics_line("a 1e-400").quality == Quality::good);
+    CHECK(read_metrics_line("a 9007199254740992").quality == Quality::good);
+    CHECK(read_metrics_line("a 9007199254740993").quality == Quality::uncertain);
+    CHECK(read_metrics_line("a 18446744073709551615").quality == Quality::uncertain);
+    CHECK(read_metrics_line("a 1 1e999").kind == Kind::series);
 }
 
 TEST_CASE("comments, empty lines and the end marker are not series", "[device][http]") {

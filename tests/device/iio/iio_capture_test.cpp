@@ -4,6 +4,7 @@
 #include "device/driver_bench.hpp"
 #include "iio_tree.hpp"
 #include "support/catch.hpp"
+#include "support/eventually.hpp"
 
 #include <chrono>
 #include <cstring>
@@ -99,6 +100,23 @@ TEST_CASE("each frame produces a sample of every channel, with the kernel's time
     CHECK(voltages[0].quality == Quality::good);
     CHECK(bench->samples_of("count0")[1].value.real == Approx(8.0));
     CHECK(bench->samples().size() == 4);
+}
+
+TEST_CASE("values of a frame without a readable scale are bad until it can be read", "[device][iio]") {
+    Capture capture;
+    capture.tree.set("in_voltage0_scale", "busy");
+    const auto bench = capture.started();
+    capture.tree.put(frame(4, 7, mono_now_ns()));
+    REQUIRE(bench->reads_ok());
+    CHECK(bench->sample_of("voltage0").quality == Quality::bad);
+    CHECK(bench->sample_of("count0").quality == Quality::good);
+    capture.tree.set("in_voltage0_scale", "0.5");
+    CHECK(eventually([&] {
+        capture.tree.put(frame(4, 7, mono_now_ns()));
+        REQUIRE(bench->reads_ok());
+        return bench->samples_of("voltage0").back().quality == Quality::good;
+    }));
+    CHECK(bench->samples_of("voltage0").back().value.real == Approx(2.0));
 }
 
 TEST_CASE("wall-clock timestamps are used unchanged", "[device][iio]") {

@@ -5,6 +5,8 @@
 #include "iio_tree.hpp"
 #include "support/catch.hpp"
 
+#include <unistd.h>
+
 #include <stdexcept>
 
 using namespace telegate;
@@ -118,6 +120,37 @@ TEST_CASE("an input without a number is absent while another one has one", "[dev
     REQUIRE(bench.reads_ok());
     CHECK(bench.sample_of("voltage0").quality == Quality::bad);
     CHECK(value(bench, "voltage1") == Approx(50.0));
+}
+
+TEST_CASE("an input whose scale or offset cannot be read is bad until it can be read", "[device][iio]") {
+    const auto* const attribute = GENERATE("in_voltage0_scale", "in_voltage_scale", "in_temp_offset", "in_temp_scale");
+    const auto* const text = GENERATE("", "1.500000 dB", "busy", "nan", "inf", "1e999", "0.5 0.25");
+    CAPTURE(attribute, text);
+    IioTree tree;
+    adc(tree);
+    const std::string before = tree.get(attribute);
+    tree.set(attribute, text);
+    DriverBench bench(make_iio_driver(tree.options()));
+    REQUIRE(bench.reads_ok());
+    const std::string_view channel =
+        std::string_view(attribute).find("temp") == std::string_view::npos ? "voltage0" : "temp";
+    CHECK(bench.sample_of(channel).quality == Quality::bad);
+    CHECK(value(bench, "voltage1") == Approx(50.0));
+    tree.set(attribute, before.empty() ? "2" : before);
+    REQUIRE(bench.reads_ok());
+    CHECK(value(bench, channel) == Approx(channel == "temp" ? 20.0 : 200.0));
+}
+
+TEST_CASE("a scale whose reading fails is named", "[device][iio]") {
+    IioTree tree;
+    tree.set("name", "adc");
+    tree.set("in_voltage0_raw", "1");
+    const std::string path = tree.tree.path(IioTree::at("in_voltage0_scale"));
+    REQUIRE(::symlink("/proc/self/mem", path.c_str()) == 0);  // reading it at offset 0 gives EIO
+    tree.set("in_voltage_scale", "2");
+    DriverBench bench(make_iio_driver(tree.options()));
+    CHECK(bench.read().status == ReadResult::Status::failed);
+    CHECK(bench.what == path + ": Input/output error");
 }
 
 TEST_CASE("a device without any readable input is a failed reading", "[device][iio]") {

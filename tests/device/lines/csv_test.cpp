@@ -19,10 +19,12 @@ TEST_CASE("columns are named from the left, and columns named - are skipped", "[
     CHECK(parse("\xC3\xBC,-1,,") == "temp=-1[Cel] hum=-[%] state=-");
 }
 
-TEST_CASE("quoted cells are texts", "[device][lines]") {
+TEST_CASE("quotes do not change the type of a cell", "[device][lines]") {
     LineBench parse(csv({"a", "b"}));
-    CHECK(parse(R"("1", "x, ""y""" )") == R"(a="1" b="x, "y"")");
-    CHECK(parse(R"("",5" 6)") == R"(a="" b="5" 6")");
+    CHECK(parse(R"("1", "x, ""y""" )") == R"(a=1 b="x, "y"")");
+    CHECK(parse(R"("",5" 6)") == R"(a=- b="5" 6")");
+    CHECK(parse(R"("1.5","-2e3")") == "a=1.5 b=-2000.");
+    CHECK(parse(R"("1e999","NaN")") == "a=- b=-");
     CHECK(parse.refuses(R"("open,1)"));
     CHECK(parse.refuses(R"("open""),1)"));
     CHECK(parse.refuses(R"("a"b,1)"));

@@ -12,7 +12,8 @@
 
 namespace telegate::test {
 
-/// name=value, where texts are in quotes, reals have a decimal point, - means no value, and [unit] comes last.
+/// name=value, where texts are in quotes, reals have a decimal point, rounded numbers a ~, - means no value, and [unit]
+/// comes last.
 inline std::string text_of(const LineField& field) {
     std::ostringstream out;
     out.precision(9);
@@ -31,6 +32,8 @@ inline std::string text_of(const LineField& field) {
                 number.precision(9);
                 number << value;
                 out << number.str() << (number.str().find_first_of(".e") == std::string::npos ? "." : "");
+            } else if constexpr (std::is_same_v<Value, RoundedNumber>) {
+                out << value.real << '~';
             } else {
                 out << value;
             }

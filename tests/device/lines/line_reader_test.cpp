@@ -2,7 +2,6 @@
 #include "core/channel_table.hpp"
 #include "core/clock.hpp"
 #include "device/allocation_counter.hpp"
-#include "lines/channel_set.hpp"
 #include "support/catch.hpp"
 
 #include <span>
@@ -42,38 +41,80 @@ class WordBatch {
 
 TEST_CASE("fields become samples of the channels with their names", "[device][lines]") {
     WordBatch f;
-    ChannelSet set(8);
-    set.add(f.batch, {"Temp", FieldValue{std::int64_t{1}}, "Cel"});
-    set.add(f.batch, {"temp", FieldValue{}, {}});
-    set.add(f.batch, {"Temp", FieldValue{std::int64_t{2}}, {}});
-    CHECK(f.told() == "temp=1 temp=bad temp=2");
-    CHECK(f.channels.size() == 1);
-    CHECK(f.channels.at(ChannelId{0}).unit == "Cel");
-    set.add(f.batch, {std::string(100, 'x'), FieldValue{true}, {}});
-    set.add(f.batch, {std::string(200, 'x'), FieldValue{1.5}, {}});
-    set.add(f.batch, {"", FieldValue{std::string_view("a")}, {}});
-    CHECK(f.told() == std::string(64, 'x') + ' ' + std::string(64, 'x') + " _");
-    CHECK(set.refused() == 0);
+    LineReader reader({}, {.line_bytes_max = 256, .channels_max = 8});
+    CHECK(reader.take("Temp=1\nTemp= ok=2\n", f.batch) == 2);
+    CHECK(f.told() == "temp=1 temp=bad ok=2");
+    CHECK(f.channels.size() == 2);
+}
+
+TEST_CASE("names that become equal as channel names never share a channel", "[device][lines]") {
+    const std::string line = GENERATE("t(in)=1 t[in]=2", "\xE6\xB8\xA9=1 \xE6\xB9\xBF=2", "Temp=1 temp=2");
+    CAPTURE(line);
+    WordBatch f;
+    LineReader reader({}, {.line_bytes_max = 1'024, .channels_max = 8});
+    CHECK(reader.take(line + '\n', f.batch) == 1);
+    const std::string first = f.told();
+    CHECK(f.channels.size() == 2);
+    CHECK(reader.take(line + '\n', f.batch) == 1);
+    CHECK(f.told() == first);
+    SECTION("whatever their order") {
+        const std::size_t blank = line.find(' ');
+        WordBatch g;
+        LineReader other({}, {.line_bytes_max = 1'024, .channels_max = 8});
+        CHECK(other.take(line.substr(blank + 1) + ' ' + line.substr(0, blank) + '\n', g.batch) == 1);
+        const std::string reversed = g.told();
+        const std::size_t between = first.find(' ');
+        CHECK(reversed == first.substr(between + 1) + ' ' + first.substr(0, between));
+    }
+}
+
+TEST_CASE("fields with names that are too long for a channel stay distinct", "[device][lines]") {
+    WordBatch f;
+    LineReader reader({}, {.line_bytes_max = 1'024, .channels_max = 8});
+    const std::string stem(100, 'x');
+    CHECK(reader.take(stem + "1=1 " + stem + "2=2\n", f.batch) == 1);
+    CHECK(f.channels.size() == 2);
+    CHECK(reader.take(std::string(600, 'x') + "=1\n", f.batch) == 1);
+    CHECK(f.channels.size() == 2);
+    CHECK(f.batch.last_refused().starts_with("no channel for field"));
+}
+
+TEST_CASE("a whole number that a double cannot represent is uncertain", "[device][lines]") {
+    WordBatch f;
+    LineReader reader({}, {});
+    CHECK(reader.take("a=18446744073709551615 b=9223372036854775807\n", f.batch) == 1);
+    f.batch.flush();
+    REQUIRE(f.samples.size() == 2);
+    CHECK(f.samples[0].quality == Quality::uncertain);
+    CHECK(f.samples[1].quality == Quality::good);
 }
 
 TEST_CASE("fields with names beyond the limit produce no samples and are counted", "[device][lines]") {
     WordBatch f;
-    ChannelSet set(2);
-    for (const auto* name : {"a", "b", "c", "a", "c"}) {
-        set.add(f.batch, {name, FieldValue{std::int64_t{1}}, {}});
-    }
+    LineReader reader({}, {.line_bytes_max = 64, .channels_max = 2});
+    CHECK(reader.take("a=1 b=1 c=1 a=1 c=1\n", f.batch) == 1);
     CHECK(f.told() == "a=1 b=1 a=1");
-    CHECK(set.refused() == 2);
     CHECK(f.channels.size() == 2);
 }
 
-TEST_CASE("a field with the name of a counter channel is counted as refused", "[device][lines]") {
+TEST_CASE("a field with the name of a counter channel gets another channel", "[device][lines]") {
     WordBatch f;
     LineReader reader({}, {.line_bytes_max = 64, .channels_max = 4});
     reader.open(f.batch);
-    CHECK(reader.take("Lines.Refused=7\nfields.refused=8\nok=1\n", f.batch) == 3);
+    CHECK(reader.take("Lines.Refused=7\nok=1\n", f.batch) == 2);
     reader.report_counts(f.batch, false);
-    CHECK(f.told() == "ok=1 lines.refused=0 fields.refused=2");
+    const std::string told = f.told();
+    CHECK(told.starts_with("lines.refused_"));
+    CHECK(told.ends_with(" ok=1 lines.refused=0"));
+}
+
+TEST_CASE("a byte order mark before the first line is ignored", "[device][lines]") {
+    WordBatch f;
+    LineReader reader({}, {});
+    CHECK(reader.take("\xEF\xBB\xBF"
+                      "a=1\n",
+                      f.batch) == 1);
+    CHECK(f.told() == "a=1");
 }
 
 TEST_CASE("counters of lines are sent when they change", "[device][lines]") {
@@ -102,6 +143,44 @@ TEST_CASE("counters of lines are sent when they change", "[device][lines]") {
     CHECK(reader.take("a=7", f.batch) == 0);
     CHECK(reader.finish(f.batch) == 1);
     CHECK(f.told() == "a=7");
+}
+
+TEST_CASE("a line end in a quoted text forges no sample, regardless of how the bytes are split", "[device][lines]") {
+    const LineFormat csv{.kind = LineFormat::Kind::csv, .columns = {"a", "b", "c"}};
+    const auto [format, bytes, told] = GENERATE_COPY(table<LineFormat, std::string, std::string>({
+        {{}, "a=\"x\nb=7\n\" c=2\nd=3\n", "a c=2 d=3"},
+        {{}, "a=\"x\r\nb=7\r\n\" c=2\r\nd=3\r\n", "a c=2 d=3"},
+        {{}, "a=\"x\\\n\\\"\nb=7\n\"\nd=3\n", "a d=3"},
+        {{}, "no field a=\"x\nb=7\n\"\nd=3\n", "d=3"},
+        {{}, "a=b=\"x\nb=7\nc=\"x\" d\ne=1\n", "a b=7 e=1"},
+        {{}, "# a=\"x\nb=7\n", "b=7"},
+        {csv, "1,\"x\n7,8,9\ny\",3\n4,5,6\n", "a=1 b c=3 a=4 b=5 c=6"},
+        {csv, "1,\"x\"\"\r\n7,8,9\r\n\"\"\",3\r\n4,5,6\r\n", "a=1 b c=3 a=4 b=5 c=6"},
+        {csv, "1,2,3,\"x\n7,8,9\ny\"\n4,5,6\n", "a=4 b=5 c=6"},
+        {csv, "1,2 \"x,3\n4,5,6\n", "a=1 b c=3 a=4 b=5 c=6"},
+        {csv, "#\"x\n4,5,6\n", "a=4 b=5 c=6"},
+    }));
+    for (std::size_t part_bytes = 1; part_bytes <= bytes.size(); ++part_bytes) {
+        CAPTURE(bytes, part_bytes);
+        WordBatch f;
+        LineReader reader(format, {.line_bytes_max = 64, .channels_max = 8});
+        for (std::size_t at = 0; at < bytes.size(); at += part_bytes) {
+            (void)reader.take(std::string_view(bytes).substr(at, part_bytes), f.batch);
+        }
+        (void)reader.finish(f.batch);
+        CHECK(f.told() == told);
+    }
+}
+
+TEST_CASE("a quoted text without an end costs no more than the longest line", "[device][lines]") {
+    WordBatch f;
+    LineReader reader({}, {.line_bytes_max = 16, .channels_max = 8});
+    CHECK(reader.take("a=\"x\nb=7\nc=8\nd=9\ne=10\n", f.batch) == 1);
+    CHECK(f.told() == "e=10");
+    CHECK(reader.refused() == 1);
+    CHECK(reader.take("a=\"x\nb=7\n", f.batch) == 0);
+    CHECK(reader.finish(f.batch) == 0);
+    CHECK(reader.refused() == 2);
 }
 
 TEST_CASE("a refused line produces no samples", "[device][lines]") {

@@ -62,24 +62,41 @@ TEST_CASE("numbers keep their type and value", "[device][metrics][json]") {
         {"1.0", JsonEvent::real, 1},
         {"-2.5E-3", JsonEvent::real, -0.0025},
         {"1e3", JsonEvent::real, 1000},
+        {"1e-400", JsonEvent::real, 0},
+        {"-0.000e-99999999999999999999", JsonEvent::real, 0},
     }));
     JsonScan scan(text);
     CHECK(scan.next() == event);
+    CHECK(scan.is_rounded() == (text == "9223372036854775808"));
     CHECK((event == JsonEvent::whole ? static_cast<double>(scan.whole()) : scan.real()) == number);
     CHECK(scan.next() == JsonEvent::end);
 }
 
 TEST_CASE("a text that is not JSON is a fault, permanently", "[device][metrics][json]") {
-    const auto* const text = GENERATE(
-        "", " ", "{", "[", "]", "}", "{]", "[}", "[1,]", "[,1]", "{\"a\"}", "{\"a\":}", "{,}", "{\"a\":1,}", "{a:1}",
-        "{1:1}", "[1 2]", "1 2", "01", "+1", ".5", "1.", "1e", "1e+", "-", "1e999", "NaN", "tru", "nul", "truefalse",
-        "\"", "\"\\\"", "\"\\x\"", "\"\\u12g4\"", "\"\\u123", "\"a\nb\"", "'a'", "[1]]", "{\"a\":1}}", "/**/1");
+    const auto* const text = GENERATE("", " ", "{", "[", "]", "}", "{]", "[}", "[1,]", "[,1]", "{\"a\"}", "{\"a\":}",
+                                      "{,}", "{\"a\":1,}", "{a:1}", "{1:1}", "[1 2]", "1 2", "01", "+1", ".5", "1.",
+                                      "1e", "1e+", "-", "NaNs", "tru", "nul", "truefalse", "\"", "\"\\\"", "\"\\x\"",
+                                      "\"\\u12g4\"", "\"\\u123", "\"a\nb\"", "'a'", "[1]]", "{\"a\":1}}", "/**/1");
     CAPTURE(text);
     CHECK(shape(text) == "fault");
     JsonScan scan(text);
     while (scan.next() != JsonEvent::fault) {
     }
     CHECK(scan.next() == JsonEvent::fault);
+}
+
+TEST_CASE("a number without a value is null, and the rest is read", "[device][metrics][json]") {
+    const auto* const number =
+        GENERATE("9.0e+999", "-1e999", "1e99999999999999999999", "NaN", "nan", "Infinity", "-Infinity", "-inf", "+Inf",
+                 "nan(ind)", "-nan(ind)", "nan(snan)", "1.#INF", "-1.#INF00", "1.#QNAN", "-1.#IND");
+    CAPTURE(number);
+    CHECK(shape("[1," + std::string(number) + ",2]") == "[w0w]");
+}
+
+TEST_CASE("a byte order mark before a JSON text is ignored", "[device][metrics][json]") {
+    CHECK(shape("\xEF\xBB\xBF[1]") == "[w]");
+    CHECK(shape("[\xEF\xBB\xBF"
+                "1]") == "fault");
 }
 
 TEST_CASE("objects and arrays can be nested up to the limit", "[device][metrics][json]") {

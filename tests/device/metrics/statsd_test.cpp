@@ -67,10 +67,10 @@ TEST_CASE("the sign of a value is kept", "[device][metrics][statsd]") {
 }
 
 TEST_CASE("an invalid StatsD line is refused", "[device][metrics][statsd]") {
-    const auto* const text = GENERATE("", "x", "x:1", "x|c", ":1|c", "x:|c", "x:1|", "x:1|q", "x:one|c", "x:1:|c",
-                                      "x:1::2|c", "x:nan|g", "x:inf|g", "x:0x10|g", "x:1e999|g", "x:1|c|@0", "x:1|c|@2",
-                                      "x:1|c|@", "x:1|c|@x", "x:1|c|Tsoon", "x:1|c|T", "x:+-1|g", "x:user-7|s",
-                                      "_e{5,4}:title|text", "_sc|name|0", "x\x01y:1|c", "x:1 |c", "x: 1|c");
+    const auto* const text =
+        GENERATE("", "x", "x:1", "x|c", ":1|c", "x:|c", "x:1|", "x:1|q", "x:one|c", "x:1:|c", "x:1::2|c", "x:0x10|g",
+                 "x:1|c|@nan", "x:1|c|@0", "x:1|c|@2", "x:1|c|@", "x:1|c|@x", "x:1|c|Tsoon", "x:1|c|T", "x:+-1|g",
+                 "x:user-7|s", "_e{5,4}:title|text", "_sc|name|0", "x\x01y:1|c", "x:1 |c", "x: 1|c");
     StatsdLine line;
     CAPTURE(text);
     CHECK_FALSE(read_statsd_line(text, line));

@@ -5,6 +5,7 @@
 
 using namespace telegate;
 using namespace telegate::test;
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -91,25 +92,67 @@ TEST_CASE("values that cannot be represented exactly have quality uncertain or b
     CHECK(bench.sample_of("nan").quality == Quality::bad);
 }
 
-TEST_CASE("an illegal address gives quality bad for its channel only", "[device][modbus]") {
+TEST_CASE("an exception of one register gives quality bad for its channel only", "[device][modbus]") {
+    const auto [exception, words] = GENERATE(table<int, std::string>({{1, "illegal function (exception 1)"},
+                                                                      {2, "illegal data address (exception 2)"},
+                                                                      {3, "illegal data value (exception 3)"},
+                                                                      {4, "device failure (exception 4)"}}));
     TcpUnits units;
     units.set_holding(0, {1, 2, 3});
-    units.refuse_holding(1);
+    units.refuse_holding(1, exception);
     DriverBench bench = bench_for(
         options_for(units.endpoint(), {{.name = "a"}, {.name = "b", .address = 1}, {.name = "c", .address = 2}}));
     REQUIRE(bench.reads_ok());
-    CHECK(bench.what == "unit 1: holding 1: illegal data address (exception 2)");
+    CHECK(bench.what == "unit 1: holding 1: " + words);
     CHECK(whole(bench.sample_of("a")) == 1);
     CHECK(bench.sample_of("b").quality == Quality::bad);
     CHECK(whole(bench.sample_of("c")) == 3);
-    CHECK(whole(bench.sample_of("unit.1.exception")) == 2);
-    CHECK(units.take_requests() == std::vector<AskedRequest>{{1, 3, 0, 3}, {1, 3, 0, 1}, {1, 3, 1, 1}, {1, 3, 2, 1}});
+    CHECK(whole(bench.sample_of("unit.1.exception")) == exception);
+    CHECK(units.take_requests() ==
+          std::vector<AskedRequest>{{1, 3, 0, 3}, {1, 3, 0, 1}, {1, 3, 1, 2}, {1, 3, 1, 1}, {1, 3, 2, 1}});
 
     REQUIRE(bench.reads_ok());
     CHECK(units.take_requests() == std::vector<AskedRequest>{{1, 3, 0, 1}, {1, 3, 1, 1}, {1, 3, 2, 1}});
     bench.driver().reset();
     REQUIRE(bench.reads_ok());
     CHECK(units.take_requests().front() == AskedRequest{1, 3, 0, 3});
+}
+
+TEST_CASE("a split request is tried again after a minute, and then less and less often", "[device][modbus]") {
+    const AskedRequest whole_request{1, 3, 0, 3};
+    TcpUnits units;
+    units.set_holding(0, {1, 2, 3});
+    units.refuse_holding(1);
+    DriverBench bench = bench_for(
+        options_for(units.endpoint(), {{.name = "a"}, {.name = "b", .address = 1}, {.name = "c", .address = 2}}));
+    const MonoTime start = std::chrono::steady_clock::now();
+    const auto asks_for_all = [&](std::chrono::seconds later) {
+        CHECK(bench.read_at(start + later).status == ReadResult::Status::ok);
+        return units.take_requests().front() == whole_request;
+    };
+    CHECK(asks_for_all(0s));
+    CHECK_FALSE(asks_for_all(59s));
+    CHECK(asks_for_all(60s));
+    CHECK_FALSE(asks_for_all(179s));
+    CHECK(asks_for_all(180s));
+    CHECK_FALSE(asks_for_all(419s));
+    units.accept_holding(1);
+    CHECK(asks_for_all(420s));
+    CHECK(bench.what.empty());
+    CHECK(bench.sample_of("b").quality == Quality::good);
+    CHECK(asks_for_all(421s));
+}
+
+TEST_CASE("the number of rejected requests is reported", "[device][modbus]") {
+    TcpUnits units;
+    units.set_holding(0, {1, 2, 3});
+    units.refuse_holding(0);
+    units.refuse_holding(2);
+    DriverBench bench = bench_for(
+        options_for(units.endpoint(), {{.name = "a"}, {.name = "b", .address = 1}, {.name = "c", .address = 2}}));
+    REQUIRE(bench.reads_ok());
+    CHECK(bench.what == "unit 1: holding 0: illegal data address (exception 2); 2 requests rejected");
+    CHECK(whole(bench.sample_of("b")) == 2);
 }
 
 TEST_CASE("an illegal register in a gap does no harm", "[device][modbus]") {
@@ -134,6 +177,31 @@ TEST_CASE("a read with only exceptions fails", "[device][modbus]") {
     units.heal(1);
     CHECK(bench.reads_ok());
     CHECK(whole(bench.sample_of("unit.1.exception")) == 0);
+}
+
+TEST_CASE("a unit in failure is requested with few requests", "[device][modbus]") {
+    const auto exception = GENERATE(1, 4);
+    TcpUnits units;
+    units.refuse(1, exception);
+    std::vector<ModbusChannel> channels;
+    for (std::uint16_t address = 0; address < 100; ++address) {
+        channels.push_back({.name = "c" + std::to_string(address), .address = address});
+    }
+    DriverBench bench = bench_for(options_for(units.endpoint(), std::move(channels)));
+    const MonoTime start = std::chrono::steady_clock::now();
+    const auto requests_at = [&](std::chrono::seconds later) {
+        CHECK(bench.read_at(start + later).status == ReadResult::Status::failed);
+        return units.take_requests().size();
+    };
+    CHECK(requests_at(0s) < 40);
+    CHECK(requests_at(1s) == 1);
+    CHECK(requests_at(59s) == 1);
+    CHECK(requests_at(60s) > 1);
+    CHECK(requests_at(179s) == 1);
+    units.heal(1);
+    CHECK(bench.read_at(start + 179s).status == ReadResult::Status::ok);
+    CHECK(units.take_requests().size() == 1);
+    CHECK(bench.sample_of("c99").quality == Quality::good);
 }
 
 TEST_CASE("a unit without exceptions has no exception channel", "[device][modbus]") {

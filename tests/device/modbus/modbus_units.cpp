@@ -49,9 +49,14 @@ void ModbusUnits::refuse(int unit, int exception) {
     exceptions_[unit] = exception;
 }
 
-void ModbusUnits::refuse_holding(int address) {
+void ModbusUnits::refuse_holding(int address, int exception) {
     const std::lock_guard lock(mutex_);
-    refused_holding_.insert(address);
+    refused_holding_[address] = exception;
+}
+
+void ModbusUnits::accept_holding(int address) {
+    const std::lock_guard lock(mutex_);
+    refused_holding_.erase(address);
 }
 
 void ModbusUnits::answer_late(int unit) {
@@ -107,9 +112,9 @@ void ModbusUnits::reply(modbus_t* context, const AskedRequest& request, const Qu
     }
     const auto refused = refused_holding_.lower_bound(request.address);
     const bool is_refused = request.function == MODBUS_FC_READ_HOLDING_REGISTERS && refused != refused_holding_.end() &&
-                            *refused < request.address + request.count;
+                            refused->first < request.address + request.count;
     if (is_refused) {
-        ::modbus_reply_exception(context, query.data(), MODBUS_EXCEPTION_ILLEGAL_DATA_ADDRESS);
+        ::modbus_reply_exception(context, query.data(), static_cast<unsigned>(refused->second));
     } else {
         ::modbus_reply(context, query.data(), bytes, mapping_.get());
     }

@@ -41,8 +41,9 @@ class ModbusUnits {
     void heal(int unit);
     /// Responds to every request of the unit with this exception.
     void refuse(int unit, int exception);
-    /// Requests that touch this holding register get an illegal address.
-    void refuse_holding(int address);
+    /// Requests that touch this holding register get an exception.
+    void refuse_holding(int address, int exception = MODBUS_EXCEPTION_ILLEGAL_DATA_ADDRESS);
+    void accept_holding(int address);
     /// Delays the response until the next request has arrived, and sends it before the next response.
     void answer_late(int unit);
     void hang_up_at(int unit);
@@ -68,7 +69,7 @@ class ModbusUnits {
     std::set<int> late_;
     std::set<int> hanging_up_;
     std::map<int, int> exceptions_;
-    std::set<int> refused_holding_;
+    std::map<int, int> refused_holding_;  // exceptions by address
     std::vector<AskedRequest> requests_;
     std::vector<Late> owed_;
 };

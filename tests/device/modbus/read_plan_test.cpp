@@ -85,18 +85,50 @@ TEST_CASE("the last register can be read", "[device][modbus]") {
     CHECK(words(ReadPlan({holding(65'532, 4), holding(65'535)}, {})) == "1/2:65532+4[0,1]");
 }
 
-TEST_CASE("a split request reads each channel separately", "[device][modbus]") {
+TEST_CASE("a request is split in halves until each channel is read separately", "[device][modbus]") {
     ReadPlan plan({holding(0), holding(1, 2), holding(5), holding(0, 1, 2)}, {});
+    CHECK_FALSE(plan.is_split());
     CHECK(plan.split(0));
+    CHECK(words(plan) == "1/2:0+1[0] 1/2:1+5[1,2] 2/2:0+1[3]");
+    CHECK_FALSE(plan.split(0));
+    CHECK(plan.split(1));
     CHECK(words(plan) == "1/2:0+1[0] 1/2:1+2[1] 1/2:5+1[2] 2/2:0+1[3]");
     CHECK_FALSE(plan.split(1));
+    CHECK(plan.is_split());
     plan.merge();
+    CHECK_FALSE(plan.is_split());
     CHECK(words(plan) == "1/2:0+6[0,1,2] 2/2:0+1[3]");
 }
 
 TEST_CASE("channels of the same registers stay together when a request is split", "[device][modbus]") {
     ReadPlan plan({holding(0), holding(0), holding(4, 2), holding(5), holding(5, 2)}, {});
     CHECK(plan.split(0));
-    CHECK(words(plan) == "1/2:0+1[0,1] 1/2:4+2[2] 1/2:5+2[4,3]");
+    CHECK(words(plan) == "1/2:0+1[0,1] 1/2:4+3[2,4,3]");
     CHECK_FALSE(plan.split(0));
+    CHECK(plan.split(1));
+    CHECK(words(plan) == "1/2:0+1[0,1] 1/2:4+2[2] 1/2:5+2[4,3]");
+}
+
+TEST_CASE("one rejected register of many is found with few requests", "[device][modbus]") {
+    std::vector<Stretch> channels;
+    for (std::uint16_t i = 0; i < 125; ++i) {
+        channels.push_back(holding(i));
+    }
+    const auto bad = GENERATE(values<std::uint16_t>({0, 1, 62, 63, 123, 124}));
+    ReadPlan plan(channels, {});
+    std::size_t requests = 0;
+    for (std::size_t read = 0; read < plan.reads().size(); ++read) {
+        const auto is_rejected = [&] {
+            const Stretch& stretch = plan.reads()[read].stretch;
+            ++requests;
+            return stretch.address <= bad && bad < stretch.end();
+        };
+        while (is_rejected() && plan.split(read)) {
+        }
+    }
+    CHECK(requests <= 16);
+    CHECK(plan.reads().size() <= 8);
+    for (const PlannedRead& read : plan.reads()) {
+        CHECK((read.stretch.count == 1 || bad < read.stretch.address || bad >= read.stretch.end()));
+    }
 }

@@ -81,7 +81,8 @@ TEST_CASE("a refused option is reported with its value and what is allowed", "[d
           "read_gap_max: invalid value: 125; must be 0 to 124");
     CHECK(refusal_after([](Options& o) { o.registers_max = 0; }) ==
           "registers_max: invalid value: 0; must be 1 to 125");
-    CHECK(refusal_after([](Options& o) { o.channels.clear(); }) == "channels: invalid value: 0; must be 1 to 4096");
+    CHECK(refusal_after([](Options& o) { o.channels.clear(); }) ==
+          "registers: no channels: must be the path of a CSV file, or a [channel] section must have an address");
 }
 
 TEST_CASE("options of serial lines are not checked for a connection", "[device][modbus]") {

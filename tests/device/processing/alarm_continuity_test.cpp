@@ -162,3 +162,46 @@ TEST_CASE(
     add(*batch, 140, "late");
     CHECK(states.empty());
 }
+
+TEST_CASE("an alarm that was removed and added again is reported again", "[processing]") {
+    ChannelProcessing with_alarm;
+    with_alarm.alarm_high = 80.0;
+    ChannelProcessing without;
+    SECTION("in between, the channel has other stages") {
+        without.deadband = 1.0;
+    }
+    SECTION("in between, the channel has no stages") {}
+    const bool is_declared = GENERATE(true, false);
+    const test::ManualClock clock;
+    ChannelTable table;
+    std::vector<AlarmState> states;
+    const auto make = [&](const ChannelProcessing& how) {
+        ProcessingPlan plan;
+        plan.channels["v"] = how;
+        auto batch = std::make_unique<SampleBatch>(clock, table, SampleBatch::OfDevice{DeviceId{0}, "boiler"},
+                                                   [](std::span<const TelemetrySample>) {});
+        batch->process_with(plan, {[](const FilteredSamples&) {},
+                                   [&](const AlarmNews& news) {
+                                       states.push_back(news.state);
+                                   }});
+        return batch;
+    };
+    const auto add = [](SampleBatch& batch) {
+        batch.begin(0, 0);
+        batch.add(batch.add_channel("v", ""), 95.0);
+        batch.flush();
+    };
+    auto batch = make(with_alarm);
+    batch->go_on_from({});
+    add(*batch);
+    CHECK(states == std::vector{AlarmState::high});
+    for (const ChannelProcessing* const how : {&without, &with_alarm}) {
+        auto next = make(*how);
+        next->go_on_from(batch->retire(), batch.get());
+        batch = std::move(next);
+        if (how == &with_alarm || is_declared) {
+            add(*batch);
+        }
+    }
+    CHECK(states == std::vector{AlarmState::high, AlarmState::high});
+}

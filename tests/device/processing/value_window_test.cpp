@@ -161,7 +161,7 @@ TEST_CASE("windows on the wall clock end at whole multiples of their length ther
     how.window_align = WindowAlign::wall;
     PipelineBench bench(how);
     const auto take_at = [&](std::int64_t ms, std::int64_t ahead_ns) {
-        bench.pipeline().note_wall_clock(ahead_ns);
+        bench.pipeline().note_times({.reading_ns = PipelineBench::ns(ms), .utc_ns = PipelineBench::ns(ms) + ahead_ns});
         return bench.take(ms, 1.0).window_closed;
     };
     CHECK_FALSE(take_at(5, PipelineBench::ns(1'030)));

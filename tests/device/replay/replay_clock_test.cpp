@@ -16,9 +16,7 @@ namespace {
 
 struct Played {
     explicit Played(double speed) : clock(speed) {}
-    Duration after(std::int64_t recorded_ns, std::uint64_t recorder = 1) {
-        return clock.due(recorded_ns, recorder, manual) - begin;
-    }
+    Duration after(std::int64_t logged_ns, std::uint64_t run = 1) { return clock.due(logged_ns, run, manual) - begin; }
     test::ManualClock manual;
     const MonoTime begin = manual.mono_now();
     ReplayClock clock;
@@ -26,7 +24,7 @@ struct Played {
 
 }  // namespace
 
-TEST_CASE("moments are due at their recorded intervals, divided by the speed", "[device][replay]") {
+TEST_CASE("moments are due at their logged intervals, divided by the speed", "[device][replay]") {
     const auto [speed, expected] = GENERATE(table<double, std::int64_t>({{1, 300}, {10, 30}, {0.5, 600}, {1'000, 0}}));
     Played played(speed);
     CHECK(played.after(700 * millisecond_ns) == 0ms);
@@ -43,7 +41,7 @@ TEST_CASE("a sample with an earlier time than its predecessor is due together wi
     CHECK(played.after(5'300 * millisecond_ns) == 300ms);
 }
 
-TEST_CASE("another recorder begins immediately", "[device][replay]") {
+TEST_CASE("another run begins immediately", "[device][replay]") {
     Played played(1);
     CHECK(played.after(5'000 * millisecond_ns) == 0ms);
     played.manual.advance(100ms);
@@ -51,7 +49,7 @@ TEST_CASE("another recorder begins immediately", "[device][replay]") {
     CHECK(played.after(17 * millisecond_ns, 2) == 110ms);
 }
 
-TEST_CASE("a recording starts again after the interval between its last two moments", "[device][replay]") {
+TEST_CASE("a log starts again after the interval between its last two moments", "[device][replay]") {
     Played played(2);
     CHECK(played.after(0) == 0ms);
     CHECK(played.after(100 * millisecond_ns) == 50ms);
@@ -61,7 +59,7 @@ TEST_CASE("a recording starts again after the interval between its last two mome
     CHECK(played.after(100 * millisecond_ns, 2) == 300ms);
 }
 
-TEST_CASE("a recording of one moment starts again every second", "[device][replay]") {
+TEST_CASE("a log of one moment starts again every second", "[device][replay]") {
     Played played(1);
     CHECK(played.after(0) == 0ms);
     played.clock.begin_again();
@@ -76,7 +74,7 @@ TEST_CASE("after a stop it continues from there, without a burst", "[device][rep
     CHECK(played.after(200 * millisecond_ns) == 60s + 100ms);
 }
 
-TEST_CASE("an extreme recorded time does not overflow", "[device][replay]") {
+TEST_CASE("an extreme logged time does not overflow", "[device][replay]") {
     Played played(0.001);
     constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min();
     constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();

@@ -1,13 +1,14 @@
 #include "replay/replay_driver.hpp"
 
 #include "device/driver_bench.hpp"
-#include "device/recording/made_recording.hpp"
+#include "device/nanoseconds.hpp"
 #include "store/sample_log.hpp"
 #include "store/segment_reader.hpp"
 #include "support/catch.hpp"
 #include "support/eventually.hpp"
 #include "support/scratch_dir.hpp"
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
@@ -17,6 +18,8 @@
 #include <string>
 #include <thread>
 #include <tuple>
+#include <type_traits>
+#include <vector>
 
 using namespace telegate;
 using namespace telegate::test;
@@ -47,31 +50,72 @@ const std::vector<Seen> all_seen{
     {"pump.state", 3, Quality::good, ValueType::real, "0.250000"},
 };
 
-/// Writes the samples of a MadeRecording as segments, one block for each moment.
-void write_segments(const std::string& directory) {
+/// A device and a channel, and the name of the unit.
+using LoggedChannels = std::vector<std::array<std::string, 3>>;
+
+/// Writes a log, with a block for each moment: consecutive samples with the same monotonic time.
+void write_log(const std::string& directory, const LoggedChannels& logged, std::span<const TelemetrySample> samples) {
     const SystemClock clock;
     ChannelTable channels;
-    static_cast<void>(channels.add(DeviceId{0}, "boiler", "temp", "Cel"));
-    static_cast<void>(channels.add(DeviceId{1}, "pump", "state", ""));
+    for (const auto& [device, channel, unit] : logged) {
+        static_cast<void>(channels.add(DeviceId{0}, device, channel, unit));
+    }
     store::SampleLog log({store::real_file_system(), channels, clock}, {directory, 5});
-    const MadeRecording made;
-    const ReadRecording read = read_recording(made.bytes());
-    for (std::size_t i = 0; i < read.samples.size(); i += 2) {
-        log.append(std::span(read.samples).subspan(i, 2));
+    while (!samples.empty()) {
+        std::size_t count = 1;
+        while (count < samples.size() && samples[count].time_mono_ns == samples[0].time_mono_ns) {
+            ++count;
+        }
+        log.append(samples.first(count));
         log.sync();
+        samples = samples.subspan(count);
     }
     log.close();
 }
 
+template <class Value>
+TelemetrySample logged(std::uint32_t channel, std::uint64_t seq, std::int64_t time_ms, Value value) {
+    TelemetrySample sample{};
+    sample.channel = ChannelId{channel};
+    sample.seq = seq;
+    sample.time_mono_ns = time_ms * millisecond_ns;
+    sample.time_utc_ns = 1'795'216'294'000'000'000 + sample.time_mono_ns;
+    if constexpr (std::is_same_v<Value, double>) {
+        sample.type = ValueType::real;
+        sample.value.real = value;
+    } else if constexpr (std::is_same_v<Value, bool>) {
+        sample.type = ValueType::boolean;
+        sample.value.boolean = value;
+    } else if constexpr (std::is_same_v<Value, int>) {
+        sample.type = ValueType::integer;
+        sample.value.integer = value;
+    }
+    return sample;
+}
+
+/// Two devices, all types and qualities, at three moments that are 100 ms apart.
+std::vector<TelemetrySample> all_logged() {
+    std::vector<TelemetrySample> samples{logged(0, 1, 1'000, 12.5), logged(1, 1, 1'000, nullptr),
+                                         logged(0, 6, 1'100, -3),   logged(1, 2, 1'100, nullptr),
+                                         logged(0, 7, 1'200, true), logged(1, 3, 1'200, 0.25)};
+    samples[1].type = ValueType::text;
+    samples[1].text_bytes = static_cast<std::uint8_t>(std::string("on").copy(samples[1].value.text, 2));
+    samples[1].flags = sample_flag::text_truncated;
+    samples[1].quality = Quality::uncertain;
+    samples[3].quality = Quality::bad;
+    samples[4].quality = Quality::stale;
+    return samples;
+}
+
 struct Replay {
-    /// Version 1 is a file, version 2 a directory of segments.
-    explicit Replay(int version = 1) {
-        version == 1 ? write_bytes(path, MadeRecording().bytes()) : write_segments(path);
+    Replay() : Replay({{"boiler", "temp", "Cel"}, {"pump", "state", ""}}, all_logged()) {}
+    Replay(const LoggedChannels& channels, std::span<const TelemetrySample> samples) {
+        write_log(path, channels, samples);
     }
 
     ReplayOptions options() const {
         ReplayOptions options;
-        options.file = path;
+        options.path = path;
         options.speed = 1'000;
         return options;
     }
@@ -94,13 +138,13 @@ struct Replay {
     }
 
     ScratchDir dir;
-    const std::string path = dir.path("a.tgr");
+    const std::string path = dir.path("log");
 };
 
 }  // namespace
 
-TEST_CASE("a recording is played with its values, qualities and order", "[device][replay]") {
-    const Replay replay(GENERATE(1, 2));
+TEST_CASE("a log is played with its values, qualities and order", "[device][replay]") {
+    const Replay replay;
     DriverBench bench(make_replay_driver(replay.options()));
     CHECK(Replay::play(bench, 6) == all_seen);
     CHECK(bench.samples().size() <= 6);
@@ -108,14 +152,14 @@ TEST_CASE("a recording is played with its values, qualities and order", "[device
 }
 
 TEST_CASE("flags of samples are replayed", "[device][replay]") {
-    const Replay replay(GENERATE(1, 2));
+    const Replay replay;
     DriverBench bench(make_replay_driver(replay.stepped()));
     CHECK(bench.reads_ok());
     CHECK(bench.sample_of("pump.state").flags == sample_flag::text_truncated);
 }
 
 TEST_CASE("two replays give the same samples, timed or stepped", "[device][replay]") {
-    const Replay replay(GENERATE(1, 2));
+    const Replay replay;
     DriverBench first(make_replay_driver(replay.options()));
     DriverBench second(make_replay_driver(replay.options()));
     DriverBench third(make_replay_driver(replay.stepped()));
@@ -125,7 +169,7 @@ TEST_CASE("two replays give the same samples, timed or stepped", "[device][repla
 }
 
 TEST_CASE("a step replays one moment", "[device][replay]") {
-    const Replay replay(GENERATE(1, 2));
+    const Replay replay;
     DriverBench bench(make_replay_driver(replay.stepped()));
     for (int moment = 0; moment < 3; ++moment) {
         CHECK(bench.reads_ok());
@@ -137,7 +181,7 @@ TEST_CASE("a step replays one moment", "[device][replay]") {
 }
 
 TEST_CASE("the channels of one device keep their names", "[device][replay]") {
-    const Replay replay(GENERATE(1, 2));
+    const Replay replay;
     ReplayOptions options = replay.stepped();
     options.source = "pump";
     DriverBench bench(make_replay_driver(options));
@@ -165,8 +209,8 @@ TEST_CASE("samples carry the current or the recorded time", "[device][replay]") 
     }
 }
 
-TEST_CASE("a timed replay takes as long as the recording", "[device][replay]") {
-    const Replay replay(GENERATE(1, 2));
+TEST_CASE("a timed replay takes as long as the log", "[device][replay]") {
+    const Replay replay;
     ReplayOptions options = replay.options();
     options.speed = GENERATE(1, 4);
     DriverBench bench(make_replay_driver(options));
@@ -178,7 +222,7 @@ TEST_CASE("a timed replay takes as long as the recording", "[device][replay]") {
 }
 
 TEST_CASE("a looping replay repeats the same values", "[device][replay]") {
-    const Replay replay(GENERATE(1, 2));
+    const Replay replay;
     const bool is_timed = GENERATE(true, false);
     ReplayOptions options = is_timed ? replay.options() : replay.stepped();
     options.loop = true;
@@ -192,7 +236,7 @@ TEST_CASE("a looping replay repeats the same values", "[device][replay]") {
 }
 
 TEST_CASE("a reset replays from the beginning", "[device][replay]") {
-    const Replay replay(GENERATE(1, 2));
+    const Replay replay;
     DriverBench bench(make_replay_driver(replay.stepped()));
     CHECK(bench.reads_ok());
     CHECK(bench.reads_ok());
@@ -201,54 +245,32 @@ TEST_CASE("a reset replays from the beginning", "[device][replay]") {
     CHECK(value_text(bench.sample_of("boiler.temp")) == "12.500000");
 }
 
-TEST_CASE("a missing file fails the reading, and is replayed once it exists", "[device][replay]") {
-    Replay replay;
+TEST_CASE("a missing log fails the reading, and is replayed once it exists", "[device][replay]") {
+    const Replay replay;
     ReplayOptions options = replay.stepped();
-    options.file = replay.dir.path("b.tgr");
+    options.path = replay.dir.path("later");
     DriverBench bench(make_replay_driver(options));
     CHECK(bench.read().status == ReadResult::Status::failed);
-    CHECK(bench.what == options.file + ": No such file or directory");
-    write_bytes(options.file, MadeRecording().bytes());
+    CHECK(bench.what == options.path + ": No such file or directory");
+    std::filesystem::rename(replay.path, options.path);
     CHECK(bench.reads_ok());
     CHECK(bench.samples().size() == 2);
 }
 
-TEST_CASE("a file that is not a recording fails the reading", "[device][replay]") {
-    Replay replay;
+TEST_CASE("a file, and a directory without segments, fail the reading", "[device][replay]") {
+    const Replay replay;
     ReplayOptions options = replay.stepped();
-    const auto [file, what] =
-        GENERATE(table<std::string, std::string>({{"", ": not a recording"}, {"text", ": offset 0: not a recording"}}));
-    options.file = replay.dir.path(file);
-    if (!file.empty()) {
-        write_bytes(options.file, as_bytes("hello"));
-    }
+    const auto [path, what] = GENERATE(table<std::string, std::string>(
+        {{"", ": not a log: the directory has no segments"},
+         {"log/00000000000000000000.tgl", ": not a log: must be a directory with segments"}}));
+    options.path = replay.dir.path(path);
     DriverBench bench(make_replay_driver(options));
     CHECK(bench.read().status == ReadResult::Status::failed);
-    CHECK(bench.what == options.file + what);
-}
-
-TEST_CASE(
-    "damage fails one reading and is reported with its position, and the next reading "
-    "continues after it",
-    "[device][replay]") {
-    Replay replay;
-    std::vector<std::byte> bytes;
-    {
-        const MadeRecording made;
-        bytes.assign(made.bytes().begin(), made.bytes().end());
-    }
-    const std::uint64_t first_samples = read_recording(bytes).ends[2];
-    bytes[first_samples + 40] ^= std::byte{1};
-    write_bytes(replay.path, bytes);
-    DriverBench bench(make_replay_driver(replay.stepped()));
-    CHECK(bench.read().status == ReadResult::Status::failed);
-    CHECK(bench.what == replay.path + ": offset " + std::to_string(first_samples) + ": wrong record checksum");
-    CHECK(bench.reads_ok());
-    CHECK(value_text(bench.sample_of("boiler.temp")) == "-3");
+    CHECK(bench.what == options.path + what);
 }
 
 TEST_CASE("damage of a segment fails one reading, and the next reading continues after it", "[device][replay]") {
-    const Replay replay(2);
+    const Replay replay;
     const std::string segment = replay.path + "/" + store::segment_name(0);
     const auto offset = store::SegmentReader::open(store::real_file_system(), segment)->index().blocks.at(2).offset;
     std::fstream file(segment, std::ios::binary | std::ios::in | std::ios::out);
@@ -263,47 +285,16 @@ TEST_CASE("damage of a segment fails one reading, and the next reading continues
     CHECK(value_text(bench.sample_of("boiler.temp")) == "true");
 }
 
-TEST_CASE("a segment that is a file is refused with a hint", "[device][replay]") {
-    const Replay replay(2);
-    ReplayOptions options = replay.stepped();
-    options.file = replay.path + "/" + store::segment_name(0);
-    DriverBench bench(make_replay_driver(options));
-    CHECK(bench.read().status == ReadResult::Status::failed);
-    CHECK(bench.what.find("or a directory with segments of version 2") != std::string::npos);
-}
-
-TEST_CASE("samples of an undeclared channel are reported", "[device][replay]") {
-    Replay replay;
-    RecordingEncoder encoder;
-    encoder.file_header();
-    encoder.channel({0, "d", "c", ""});
-    const std::array samples{recorded(0, 1, 0, 1.0), recorded(1, 1, 0, 2.0)};
-    encoder.samples(samples);
-    write_bytes(replay.path, encoder.bytes());
-    DriverBench bench(make_replay_driver(replay.stepped()));
-    CHECK(bench.read().status == ReadResult::Status::failed);
-    CHECK(bench.samples().size() == 1);
-    CHECK(bench.what.find("undeclared") != std::string::npos);
-    CHECK(bench.reads_ok());
-}
-
 TEST_CASE("topics that would have the same channel name get different names", "[device][replay]") {
-    Replay replay;
-    RecordingEncoder encoder;
-    encoder.file_header();
-    encoder.channel({0, "a", "b.c", ""});
-    encoder.channel({1, "a.b", "c", ""});
-    encoder.channel({2, std::string(64, 'x'), "c", ""});
-    encoder.channel({3, std::string(64, 'x'), "d", ""});
-    const std::array samples{recorded(0, 1, 0, 0.0), recorded(1, 1, 0, 1.0), recorded(2, 1, 0, 2.0),
-                             recorded(3, 1, 0, 3.0)};
-    encoder.samples(samples);
-    write_bytes(replay.path, encoder.bytes());
+    const std::string longest(64, 'x');
+    const std::vector<TelemetrySample> samples{logged(0, 1, 0, 0.0), logged(1, 1, 0, 1.0), logged(2, 1, 0, 2.0),
+                                               logged(3, 1, 0, 3.0)};
+    const Replay replay({{"a", "b.c", ""}, {"a.b", "c", ""}, {longest, "c", ""}, {longest, "d", ""}}, samples);
     DriverBench bench(make_replay_driver(replay.stepped()));
     CHECK(bench.reads_ok());
     CHECK(value_text(bench.sample_of("a.b.c")) == "0.000000");
     CHECK(value_text(bench.sample_of("a.b.c_2")) == "1.000000");
-    CHECK(value_text(bench.sample_of(std::string(64, 'x'))) == "2.000000");
+    CHECK(value_text(bench.sample_of(longest)) == "2.000000");
     CHECK(value_text(bench.sample_of(std::string(62, 'x') + "_2")) == "3.000000");
 }
 
@@ -318,11 +309,8 @@ TEST_CASE("a waiting replay is canceled immediately", "[device][replay]") {
     canceller.join();
 }
 
-TEST_CASE("an empty looping recording does not use the CPU continuously", "[device][replay]") {
-    Replay replay;
-    RecordingEncoder encoder;
-    encoder.file_header();
-    write_bytes(replay.path, encoder.bytes());
+TEST_CASE("an empty looping log does not use the CPU continuously", "[device][replay]") {
+    const Replay replay({}, {});
     ReplayOptions options = replay.options();
     options.loop = true;
     DriverBench bench(make_replay_driver(options));
@@ -331,25 +319,8 @@ TEST_CASE("an empty looping recording does not use the CPU continuously", "[devi
     CHECK(SystemClock().mono_now() - begin >= 900ms);
 }
 
-TEST_CASE("a long search after damage can be canceled and continued", "[device][replay]") {
+TEST_CASE("a log without samples of the source fails the reading", "[device][replay]") {
     const Replay replay;
-    constexpr std::uintmax_t hole_bytes = 3 * recording::RecordingReader::search_step_bytes;
-    std::filesystem::resize_file(replay.path, std::filesystem::file_size(replay.path) + hole_bytes);
-    DriverBench bench(make_replay_driver(replay.stepped()));
-    for (int moment = 0; moment < 2; ++moment) {
-        CHECK(bench.reads_ok());
-    }
-    bench.cancel.set();
-    CHECK(bench.read().status == ReadResult::Status::interrupted);
-    bench.cancel.clear();
-    CHECK(eventually([&] {
-        CHECK(bench.reads_ok());
-        return bench.samples().empty();
-    }));
-}
-
-TEST_CASE("a recording without samples of the source fails the reading", "[device][replay]") {
-    const Replay replay(GENERATE(1, 2));
     ReplayOptions options = replay.stepped();
     options.source = "zzz";
     options.loop = GENERATE(true, false);
@@ -384,8 +355,8 @@ TEST_CASE("a replay of one device that has reached its end does not fail", "[dev
 
 TEST_CASE("replay options out of range are refused with the name of the setting", "[device][replay]") {
     ReplayOptions options;
-    CHECK_THROWS_WITH(make_replay_driver(options), Catch::Contains("file"));
-    options.file = "x";
+    CHECK_THROWS_WITH(make_replay_driver(options), Catch::Contains("path"));
+    options.path = "x";
     options.speed = GENERATE(0.0, -1.0, 0.0009, 1'001.0, std::numeric_limits<double>::quiet_NaN());
     CHECK_THROWS_WITH(make_replay_driver(options), Catch::Contains("speed"));
 }

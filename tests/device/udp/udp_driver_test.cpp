@@ -157,6 +157,20 @@ TEST_CASE("new names beyond the limit are dropped and counted", "[device][udp]")
     CHECK(udp.count_of("lines.refused") == 0);
 }
 
+TEST_CASE("each value of a series without a channel, because the device has its share of them, is counted",
+          "[device][udp]") {
+    UdpFixture udp;
+    ChannelTable& channels = udp.bench->channels();
+    while (channels.size() < ChannelTable::channels_max - 1) {
+        REQUIRE(channels.add(DeviceId{1}, "other", std::to_string(channels.size()), ""));
+    }
+    udp.sender->send("a:1|g\nb:1|g\na:2|g");
+    REQUIRE(udp.reads_until("fields.refused", 2));
+    CHECK(udp.count_of("fields.refused") == 3);
+    CHECK(udp.count_of("lines.refused") == 0);
+    CHECK(channels.crowd().value_or(ChannelTable::Crowd()).device == "device");
+}
+
 TEST_CASE("a UDP device without datagrams produces no samples and does not fail", "[device][udp]") {
     UdpFixture udp;
     udp.read();

@@ -1,6 +1,8 @@
 #include "device/nanoseconds.hpp"
 #include "udp_fixture.hpp"
 
+#include <map>
+#include <set>
 #include <string>
 
 using namespace telegate;
@@ -81,16 +83,80 @@ TEST_CASE("tags are part of the name, sorted", "[device][udp]") {
 
 TEST_CASE("metrics with names that would be equal are distinguished", "[device][udp]") {
     UdpFixture udp;
-    udp.sender->send("x:1|g\nX:2|g\nx:3|c\nlines.refused:4|g\nend:0|g");
+    udp.sender->send("x:1|g\nX:2|g\nx:3|c\nlines.refused:4|g\nx:5|g\nend:0|g");
     REQUIRE(udp.reads_until("end"));
-    CHECK(udp.samples_of("x").size() == 1);
+    REQUIRE(udp.samples_of("x").size() == 2);
+    CHECK(udp.last_of("x").quality == Quality::bad);  // its series has moved
     CHECK(udp.count_of("lines.refused") == 0);
     std::size_t with_digits = 0;
     for (const TelemetrySample& sample : udp.all) {
         const std::string& name = udp.bench->name_of(sample);
         with_digits += name.starts_with("x_") || name.starts_with("lines.refused_") ? 1U : 0U;
     }
-    CHECK(with_digits == 3);
+    CHECK(with_digits == 4);
+}
+
+TEST_CASE("the channel of a series does not depend on which series arrived first", "[device][udp]") {
+    const auto [format, one, other] = GENERATE(
+        table<DatagramFormat, std::string, std::string>({{DatagramFormat::statsd, "x:1|g", "x:2|c"},
+                                                         {DatagramFormat::statsd, "a.b:1|g", "a:2|g|#b"},
+                                                         {DatagramFormat::influx, "m,host=a v=1i", "m,rack=a v=2i"},
+                                                         {DatagramFormat::influx, "M v=1i", "m v=2i"},
+                                                         {DatagramFormat::json, "{\"T(in)\":1}", "{\"T[in]\":2}"}}));
+    CAPTURE(one, other);
+    const auto names_of = [format = format](const std::string& first, const std::string& second) {
+        UdpFixture udp(with(format));
+        udp.sender->send(first);
+        udp.sender->send(second);
+        udp.sender->send(first);
+        udp.sender->send(second);
+        udp.sender->send("done");
+        REQUIRE(udp.reads_until("lines.refused", 2));
+        std::map<double, std::string> names;  // the last one of each series, by its value
+        for (const TelemetrySample& sample : udp.all) {
+            const std::string& name = udp.bench->name_of(sample);
+            if (sample.quality == Quality::good && name.find("refused") == std::string::npos &&
+                name != "receive_buffer") {
+                const bool is_real = sample.type == ValueType::real;
+                const double value = is_real ? sample.value.real : static_cast<double>(sample.value.integer);
+                names[value > 2 ? 2 : value] = name;
+            }
+        }
+        return names;
+    };
+    const auto names = names_of(one, other);
+    CHECK(names.size() == 2);
+    CHECK(names == names_of(other, one));
+}
+
+TEST_CASE("a series with a suffix keeps its channel when more series with its name arrive", "[device][udp]") {
+    UdpFixture udp;
+    std::map<double, std::set<std::string>> names;  // by value
+    const std::vector<std::string> lines{"Hits:1|g", "hits:2|g", "HITS:3|g", "Hits:1|g", "hits:2|g", "hItS:4|g"};
+    for (int round = 0; round < 2; ++round) {
+        for (const std::string& line : lines) {
+            udp.sender->send(line);
+        }
+    }
+    udp.sender->send("done");
+    REQUIRE(udp.reads_until("lines.refused", 2));
+    for (const TelemetrySample& sample : udp.all) {
+        if (sample.type == ValueType::real) {
+            names[sample.value.real].insert(udp.bench->name_of(sample));
+        }
+    }
+    CHECK(names[1].size() == 2);  // the first one without a suffix
+    CHECK(names[2].size() == 1);
+    CHECK(names[3].size() == 1);
+    CHECK(names[4].size() == 1);
+    SECTION("even if a series has the name with the suffix as its own") {
+        const std::string taken = *names[2].begin();
+        UdpFixture other;
+        other.sender->send(taken + ":5|g\nHits:1|g\nhits:2|g\n" + taken + ":6|g\nhits:2|g\ndone");
+        REQUIRE(other.reads_until("lines.refused", 2));
+        CHECK(other.last_of(taken).value.real == 2);
+        CHECK(other.last_of(taken).quality == Quality::good);
+    }
 }
 
 TEST_CASE("names that are too long for a channel stay distinct", "[device][udp]") {
@@ -113,6 +179,77 @@ TEST_CASE("an Influx line gives a channel for each field", "[device][udp]") {
     CHECK(udp.last_of("cpu.cpu0.web_1.up").value.boolean);
     CHECK(udp.last_of("cpu.cpu0.web_1.mode").text() == "idle");
     CHECK(udp.count_of("lines.refused") == 0);
+}
+
+TEST_CASE("a line end in a quoted Influx text does not forge a sample", "[device][udp]") {
+    UdpFixture udp(with(DatagramFormat::influx));
+    udp.sender->send("syslog,host=a message=\"restarted\nboiler,loop=1 temp=999\nend\",pid=5i\nm end=1");
+    REQUIRE(udp.reads_until("m.end"));
+    CHECK_FALSE(udp.has("boiler.1.temp"));
+    CHECK(udp.last_of("syslog.a.pid").value.integer == 5);
+    CHECK(udp.last_of("syslog.a.message").text() == "restarted\nboiler,loop=1 temp=999");
+}
+
+TEST_CASE("only the value that has no number is bad", "[device][udp]") {
+    const auto [format, text, bad, uncertain] = GENERATE(table<DatagramFormat, std::string, std::string, std::string>(
+        {{DatagramFormat::statsd, "b:nan|g\nu:9007199254740993|g\nok:1|g", "b", "u"},
+         {DatagramFormat::statsd, "b:1e999|c\nu:9007199254740993|c\nok:1|g", "b", "u"},
+         {DatagramFormat::statsd, "b:1.#QNAN|g\nu:9007199254740993|g\nok:1|g", "b", "u"},
+         {DatagramFormat::influx, "m b=inf,u=18446744073709551615u,ok=1", "m.b", "m.u"},
+         {DatagramFormat::influx, "m b=-nan(ind),u=18446744073709551615u,ok=1", "m.b", "m.u"},
+         {DatagramFormat::json, "{\"b\":-Infinity,\"u\":18446744073709551615,\"ok\":1}", "b", "u"}}));
+    CAPTURE(text);
+    UdpFixture udp(with(format));
+    udp.sender->send(text);
+    REQUIRE(udp.reads_until(format == DatagramFormat::influx ? "m.ok" : "ok"));
+    CHECK(udp.last_of(bad).quality == Quality::bad);
+    REQUIRE(udp.reads_until(uncertain));
+    CHECK(udp.last_of(uncertain).quality == Quality::uncertain);
+    CHECK(udp.count_of("lines.refused") == 0);
+}
+
+TEST_CASE("the first of duplicate JSON members counts", "[device][udp]") {
+    UdpFixture udp(with_time(DatagramFormat::json));
+    udp.sender->send(R"({"at":1700000000,"at":1700000001,"v":1,"v":2,"\u0076":3,"name":"a","name":"b","end":0})");
+    REQUIRE(udp.reads_until("a.end"));
+    REQUIRE(udp.samples_of("a.v").size() == 1);
+    CHECK(udp.last_of("a.v").value.integer == 1);
+    CHECK(udp.last_of("a.v").time_utc_ns == 1'700'000'000 * second_ns);
+}
+
+TEST_CASE("the first of duplicate JSON members counts, whatever their values are", "[device][udp]") {
+    const auto [text, channels] = GENERATE(table<std::string, std::set<std::string>>({
+        {R"({"a":{"b":1},"a":{"b":2,"c":3},"end":0})", {"a.b"}},
+        {R"({"a":[1],"a":[2,3],"end":0})", {"a.0"}},
+        {R"({"a":1,"\u0061":{"b":2},"end":0})", {"a"}},
+        {R"({"a":{"b":1},"a":2,"end":0})", {"a.b"}},
+        {R"({"a":{},"a":{"b":{"b":1}},"c":{"a":1,"b":1},"end":0})", {"c.a", "c.b"}},
+    }));
+    CAPTURE(text);
+    UdpFixture udp(with(DatagramFormat::json));
+    udp.sender->send(text);
+    REQUIRE(udp.reads_until("end"));
+    std::set<std::string> names;
+    for (const TelemetrySample& sample : udp.all) {
+        const std::string& name = udp.bench->name_of(sample);
+        if (name != "end" && name.find("refused") == std::string::npos && name != "receive_buffer") {
+            names.insert(name);
+            CHECK(sample.value.integer == 1);
+        }
+    }
+    CHECK(names == channels);
+}
+
+TEST_CASE("StatsD totals with a time have that time if use_time is set", "[device][udp]") {
+    UdpFixture udp(with_time(DatagramFormat::statsd));
+    udp.sender->send("hits:1|c|T1700000000\nhits:2|c|T1700000001\nhits:3|c");
+    REQUIRE(udp.reads_until("hits", 3));
+    const auto samples = udp.samples_of("hits");
+    CHECK(samples[0].time_utc_ns == 1'700'000'000 * second_ns);
+    CHECK(samples[0].value.integer == 1);
+    CHECK(samples[1].time_utc_ns == 1'700'000'001 * second_ns);
+    CHECK(samples[1].value.integer == 3);
+    CHECK(samples[2].value.integer == 6);
 }
 
 TEST_CASE("the time of an Influx line is used if use_time is set", "[device][udp]") {
@@ -189,7 +326,8 @@ TEST_CASE("a refused line is reported with the reason and its beginning", "[devi
          {DatagramFormat::influx, "m f=1 5", "implausible time: must be from 2000 to one day from now"},
          {DatagramFormat::json, "{\"a\":}", "not a JSON object or array, or nested too deeply"},
          {DatagramFormat::json, "{\"name\":3}", "name_member is not a text"},
-         {DatagramFormat::json, "{\"at\":\"x\"}", "time_member is not a time"}}));
+         {DatagramFormat::json, "{\"at\":\"x\"}",
+          "time_member is not a time: must be a number, or ISO 8601 with an offset or Z"}}));
     UdpFixture udp(with_time(format));
     udp.sender->send(line);
     REQUIRE(udp.reads_until("lines.refused", 2));

@@ -34,3 +34,9 @@ TEST_CASE("with too few descriptors for the process itself each part still gets 
     CHECK(shares.services >= 1);
     CHECK(shares.subscribers >= 1);
 }
+
+TEST_CASE("a limit that leaves no descriptors for clients is an error that names it", "[gateway][descriptors]") {
+    CHECK_NOTHROW(check_free_descriptors(65'536));
+    CHECK_THROWS_WITH(check_free_descriptors(8),
+                      Catch::Contains("the limit of 8 open files is too low: ") && Catch::Contains("LimitNOFILE="));
+}

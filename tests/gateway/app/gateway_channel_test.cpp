@@ -1,3 +1,4 @@
+#include "gateway/durable/ask_place.hpp"
 #include "gateway/http/raw_http_client.hpp"
 #include "support/catch.hpp"
 #include "support/gateway_fixture.hpp"
@@ -6,10 +7,14 @@
 #include <httplib.h>
 #include <nlohmann/json.hpp>
 
+#include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <future>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 using namespace telegate;
@@ -181,17 +186,88 @@ TEST_CASE("a request for intervals must be complete and possible", "[gateway][re
     CHECK(h.get("/samples/d/sine?" + query, 422)["errors"][0]["parameter"] == name);
 }
 
-TEST_CASE("too many requests at once that read the log are refused", "[gateway][rest][log]") {
+TEST_CASE("too many requests of one client at once that read the log are refused", "[gateway][rest][log]") {
     const ScratchDir scratch;
     Logged h(scratch);
-    std::vector<std::shared_ptr<void>> places;
+    std::vector<std::shared_ptr<LogHistory::Place>> places;
     for (std::size_t i = 0; i < LogHistory::places_max; ++i) {
-        places.push_back(h.log_history().take_place());
+        places.push_back(ask_place(h.log_history(), "127.0.0.1").get());
     }
     CHECK(h.get("/samples/d/sine?since=1h", 503)["detail"] ==
           "too many requests are reading the durable log: must be at most 8");
     places.clear();
     CHECK(h.get("/samples/d/sine?since=1h")["gaps"].empty());
+}
+
+TEST_CASE("requests that wait for a place of the log hold no worker", "[gateway][rest][log]") {
+    const ScratchDir scratch;
+    Logged h(scratch);
+    std::vector<std::shared_ptr<LogHistory::Place>> places;
+    for (std::size_t i = 0; i < 2 * LogHistory::places_max; ++i) {  // half of them make way
+        places.push_back(ask_place(h.log_history(), "127.0.0.1").get());
+        for (std::size_t step = 0; step < LogHistory::steps_min; ++step) {
+            CHECK(places.back()->take_step());
+        }
+    }
+    const auto get = [port = port_of(h.gateway->rest_address())](const char* address) {
+        httplib::Client client{"127.0.0.1", port};
+        client.set_interface(address);
+        const auto began = std::chrono::steady_clock::now();
+        const auto answer = client.Get("/samples/d/sine?since=1h");
+        const bool is_refused = answer && answer->status == 503 && answer->has_header("Retry-After");
+        return is_refused && std::chrono::steady_clock::now() - began >= LogHistory::wait_max;
+    };
+    std::vector<std::future<bool>> waiting;
+    for (std::size_t i = 0; i < LogHistory::client_waiting_max; ++i) {
+        for (const char* const address : {"127.0.0.1", "127.0.0.2"}) {
+            waiting.push_back(std::async(std::launch::async, get, address));
+        }
+    }
+    CHECK(h.client.Get("/livez")->status == 200);
+    CHECK(h.client.Get("/devices")->status == 200);
+    for (auto& each : waiting) {
+        CHECK(each.get());
+    }
+    places.clear();
+    CHECK(h.get("/samples/d/sine?since=1h")["gaps"].empty());
+}
+
+TEST_CASE("a crowd of one address delays neither another client nor health checks", "[gateway][rest][log]") {
+    const ScratchDir scratch;
+    Logged h(scratch);
+    h.publish(2'000);
+    const std::string path = "/samples/d/sine?since=1h&limit=10000";
+    const int port = port_of(h.gateway->rest_address());
+    std::atomic<bool> is_over = false;
+    std::atomic<std::uint64_t> unexpected = 0;
+    std::atomic<std::uint64_t> responses = 0;
+    std::vector<std::thread> crowd;
+    for (std::size_t i = 0; i < 24; ++i) {
+        crowd.emplace_back([&] {
+            httplib::Client client{"127.0.0.1", port};
+            while (!is_over) {
+                const auto answer = client.Get(path);
+                const bool is_expected =
+                    answer && (answer->status == 200 || (answer->status == 503 && answer->has_header("Retry-After")));
+                unexpected += is_expected ? 0 : 1;
+                ++responses;
+            }
+        });
+    }
+    CHECK(eventually([&] { return responses > 24; }));
+    httplib::Client honest{"127.0.0.1", port};
+    honest.set_interface("127.0.0.2");
+    for (int i = 0; i < 5; ++i) {
+        const auto health = honest.Get("/livez");
+        CHECK((health && health->status == 200));
+        const auto answer = honest.Get(path);
+        CHECK((answer && answer->status == 200));
+    }
+    is_over = true;
+    for (std::thread& each : crowd) {
+        each.join();
+    }
+    CHECK(unexpected == 0);
 }
 
 TEST_CASE("without a log, the samples in memory are aggregated", "[gateway][rest]") {

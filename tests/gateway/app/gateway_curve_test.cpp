@@ -270,8 +270,8 @@ TEST_CASE("REST can neither set keys and clients nor turn encryption off", "[gat
     const ReloadReport report = g.gateway->live_settings().replace({.make = make}, "test");
     CHECK(report.outcome == ReloadOutcome::invalid);
     REQUIRE(report.problems.size() == 2);
-    CHECK(report.problems.at(0).key == "publish.sealed.curve_secret_key_file");
-    CHECK(report.problems.at(1).key == "publish.sealed.curve_clients_dir");
+    CHECK(report.problems.at(0).key == "/publish/sealed/curve_secret_key_file");
+    CHECK(report.problems.at(1).key == "/publish/sealed/curve_clients_dir");
     CHECK(g.status().endpoints.at(1).curve_key == to_z85(g.server_key));
 }
 

@@ -112,7 +112,7 @@ TEST_CASE("an address in use makes a reload fail as a whole", "[gateway][reload]
     REQUIRE(report.problems.size() == 1);
     CHECK_THAT(report.problems[0].what, Catch::Contains(std::to_string(taken.port)));
     CHECK(fixture.devices() == Texts{"boiler"});
-    CHECK(fixture.status().queue_capacity == 1'024);
+    CHECK(fixture.status().queue_capacity >= 1'024);
     CHECK(fixture.status().config.generation == 1);
 }
 
@@ -137,6 +137,19 @@ TEST_CASE("a reload fails while a full queue blocks sampling, and releases the n
     CHECK(fixture.status().endpoints.empty());
     fixture.resume_pump();
     CHECK(fixture.change_to(rest_section + pump_device).outcome == ReloadOutcome::applied);
+}
+
+TEST_CASE("a reload that was applied while the I/O thread was slow is reported as applied", "[gateway][reload]") {
+    ReloadFixture fixture(rest_section + boiler_device);
+    std::promise<void> goes_on;
+    fixture.post_to_io([waits = goes_on.get_future().share()] { waits.wait(); });
+    const ReloadReport report = fixture.change_to(rest_section + pump_device);
+    goes_on.set_value();
+    CHECK(report.outcome == ReloadOutcome::applied);
+    REQUIRE(report.problems.size() == 1);
+    CHECK_THAT(report.problems[0].what, Catch::Contains("will be updated when it does"));
+    CHECK(fixture.devices() == Texts{"pump"});
+    CHECK(fixture.status().config.generation == 2);
 }
 
 TEST_CASE("more device names than the capacity need a restart", "[gateway][reload]") {

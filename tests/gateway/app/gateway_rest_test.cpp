@@ -78,6 +78,19 @@ TEST_CASE("a subscriber can be closed over REST", "[gateway][rest]") {
     CHECK(h.client.Delete("/subscribers/" + id)->status == 404);
 }
 
+TEST_CASE("devices, channels, last samples and the log are read without the I/O thread", "[gateway][rest]") {
+    Served h;
+    REQUIRE(eventually([&] { return !h.get("/samples/latest")["samples"].empty(); }));
+    std::promise<void> goes_on;
+    h.post_to_io([waits = goes_on.get_future().share()] { waits.wait(); });
+    CHECK(h.get("/devices")["devices"][0]["name"] == "d");
+    CHECK(h.get("/devices/d")["ledger"]["balanced"] == true);
+    CHECK(h.get("/samples/latest")["samples"].size() == 2);
+    CHECK(h.get("/channels")["channels"].size() == 2);
+    CHECK(h.get("/log")["log"].is_null());
+    goes_on.set_value();
+}
+
 TEST_CASE("a running gateway is ready, and its ledger balances in the metrics", "[gateway][rest][metrics]") {
     Served h;
     CHECK(h.client.Get("/readyz")->body == "ok\n");

@@ -1,7 +1,9 @@
 #include "durable/durable_log.hpp"
 
 #include "config/load.hpp"
+#include "status/health_checks.hpp"
 #include "store/log_reader.hpp"
+#include "store/simulated_disk.hpp"
 #include "support/catch.hpp"
 #include "support/eventually.hpp"
 #include "support/gateway_fixture.hpp"
@@ -10,8 +12,10 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <mutex>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace telegate::test {
@@ -116,7 +120,7 @@ TEST_CASE("a log that cannot hold more unsynced data syncs before its interval h
                     }},
                    {scratch.path("log"), {}, std::chrono::hours(1)});
     std::mt19937_64 random(1);
-    std::vector<TelemetrySample> samples(LogBuffer::samples_pending_max);
+    std::vector<TelemetrySample> samples(LogBuffer::entries_pending_max);
     std::uint64_t seq = 0;
     while (seq * sizeof(double) < 2 * store::SampleLog::unsynced_bytes_max) {
         for (TelemetrySample& sample : samples) {
@@ -133,37 +137,101 @@ TEST_CASE("a log that cannot hold more unsynced data syncs before its interval h
     CHECK(log.status().log.synced > 0);
 }
 
-TEST_CASE("how far samples are published is marked while they wait to be written", "[gateway][durable]") {
+TEST_CASE("limits that would make the log remove data are found before they are applied", "[gateway][durable]") {
     const ScratchDir scratch;
+    const SystemClock clock;
+    ChannelTable channels;
+    const ChannelId channel = channels.add(DeviceId{0}, "probe", "noise", "1").value();
+    Log messages("off");
+    store::LogLimits limits;
+    limits.age_max_ns = 3'600'000'000'000;
+    DurableLog log({channels,
+                    clock,
+                    messages,
+                    1,
+                    {},
+                    [] {
+                    }},
+                   {scratch.path("log"), limits});
+    std::vector<TelemetrySample> samples(100);
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+        samples[i].channel = channel;
+        samples[i].seq = i + 1;
+    }
+    log.take(samples);
+    REQUIRE(eventually([&] { return log.status().log.bytes > 100; }));
+    const auto pointers = [&](const store::LogLimits& wanted) {
+        std::string all;
+        for (const SettingsProblem& problem : log.removals(wanted)) {
+            all += problem.key;
+        }
+        return all;
+    };
+    CHECK(pointers(limits).empty());
+    store::LogLimits wanted = limits;
+    wanted.bytes_max = 100;
+    wanted.age_max_ns = 1;
+    CHECK(pointers(wanted) == "/log/bytes_max/log/age_max");
+    wanted.when_full = store::WhenFull::drop_newest;
+    CHECK(pointers(wanted) == "/log/age_max");
+    wanted.age_max_ns = 0;
+    CHECK(pointers(wanted).empty());
+}
+
+TEST_CASE("a change over REST makes the log remove data only if this is confirmed", "[gateway][durable]") {
+    const ScratchDir scratch;
+    GatewayFixture fixture(settings_with_log(scratch.path("log")));
+    CHECK(fixture.wait_for([](const StatusSnapshot& status) { return status.log && status.log->oldest_utc_ns > 0; }));
+    const auto shorten = [](const Settings& in_force) {
+        Settings settings = in_force;
+        settings.log.age_max_ms = 1;
+        return settings;
+    };
+    LiveSettings& live = fixture.gateway->live_settings();
+    const ReloadReport refused = live.replace({.make = shorten}, "test");
+    CHECK(refused.outcome == ReloadOutcome::invalid);
+    REQUIRE(refused.problems.size() == 1);
+    CHECK(refused.problems[0].key == "/log/age_max");
+    CHECK(live.in_force().settings->log.age_max_ms == 0);
+    CHECK(live.replace({.make = shorten, .may_remove_data = true}, "test").outcome == ReloadOutcome::applied);
+    CHECK(live.rollback(std::nullopt, false, "test")->outcome == ReloadOutcome::applied);
+    CHECK(fixture.change_to(shorten(*live.in_force().settings)).outcome == ReloadOutcome::applied);
+}
+
+TEST_CASE("a log on a full disk says so, and is not ready", "[gateway][durable]") {
+    // A single segment stays, and of several ones half, because removing the others gives no space.
+    const auto [runs, state] = GENERATE(std::pair(1, "full"), std::pair(5, "no_gain"));
+    store::SimulatedDisk disk(1);
     const SystemClock clock;
     ChannelTable channels;
     const ChannelId channel = channels.add(DeviceId{0}, "probe", "counter", "1").value();
     Log messages("off");
-    DurableLog log({.channels = channels,
-                    .clock = clock,
-                    .log = messages,
-                    .epoch_ms = 1,
-                    .known = {},
-                    .wake_pump = [] {},
-                    .published =
-                        [](ChannelId) {
-                            return std::uint64_t{7};
-                        }},
-                   {scratch.path("log")});
-    store::FileSystem& files = store::real_file_system();
-    const auto read_head = [&] {
-        return store::SegmentReader::head(files, scratch.path("log/") + store::segment_name(0));
+    std::mutex mutex;
+    std::string notes;
+    DurableLog::Parts parts{
+        .channels = channels, .clock = clock, .log = messages, .known = {}, .wake_pump = [] {}, .files = disk};
+    parts.note_space = [&](bool is_lacking, LogFields fields) {
+        const std::lock_guard lock(mutex);
+        notes += (is_lacking ? "lacks " : "has ") + fields.text() + '\n';
     };
-    REQUIRE(eventually([&] { return read_head().has_value(); }));
-    const auto head = read_head();
     std::vector<TelemetrySample> samples(1);
     samples[0].channel = channel;
     samples[0].seq = 1;
+    for (; parts.epoch_ms < runs; ++parts.epoch_ms) {
+        DurableLog log(parts, {"/log"});
+        log.take(samples);
+        log.close();
+    }
+    disk.fail_growth(std::make_error_code(std::errc::no_space_on_device));
+    DurableLog log(parts, {"/log"});
     log.take(samples);
+    const std::string expected = std::string("lacks log=/log state=") + state + " segments_removed=";
     CHECK(eventually([&] {
-        return store::PublishedMark::read(files, scratch.path("log"), head->log_id, 1) ==
-               store::LastSeqs{{"probe/counter", 7}};
+        const std::lock_guard lock(mutex);
+        return notes.starts_with(expected);
     }));
+    CHECK_FALSE(check_log(log.status()).good);
+    log.close();
 }
 
 TEST_CASE("two gateways cannot use the same log", "[gateway][durable]") {

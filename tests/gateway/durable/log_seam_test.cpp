@@ -2,6 +2,7 @@
 #include "durable/durable_log.hpp"
 #include "durable/log_history.hpp"
 #include "durable/sample_reader.hpp"
+#include "gateway/durable/ask_place.hpp"
 #include "line/history.hpp"
 #include "support/catch.hpp"
 #include "support/eventually.hpp"
@@ -14,8 +15,11 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <future>
 #include <map>
 #include <memory>
+#include <optional>
 #include <random>
 #include <string>
 #include <utility>
@@ -33,14 +37,19 @@ struct Published {
     std::vector<SampleGap> dropped;                            // before publication
 };
 
+enum class Logged : std::uint8_t { all, without_c };
+
 /// One run of a gateway's pump, history and log, without the rest.
 struct Run {
-    Run(const std::string& directory, std::int64_t epoch, std::size_t history_samples, std::uint64_t bytes_max)
+    Run(const std::string& directory, std::int64_t epoch, std::size_t history_samples, std::uint64_t bytes_max,
+        Logged logged = Logged::all)
         : epoch_ms(epoch), history(history_samples * sizeof(TelemetrySample)), text(channels, epoch) {
-        for (const char* name : {"a", "b", "c"}) {
-            ids.push_back(*channels.add(DeviceId{0}, "device", name, "Cel"));
-        }
         DurableLogOptions options{directory};
+        ids = {*channels.add(DeviceId{0}, "device", "a", "Cel"), *channels.add(DeviceId{0}, "device", "b", "Cel"),
+               *channels.add(DeviceId{1}, "other", "c", "Cel")};
+        if (logged == Logged::without_c) {
+            options.devices = {"dev*"};
+        }
         options.limits.bytes_max = bytes_max;
         options.sync_interval = std::chrono::milliseconds(5);
         durable = std::make_unique<DurableLog>(DurableLog::Parts{channels,
@@ -127,9 +136,11 @@ class Checker {
         }
         return result;
     }
-    Result read_to_end() {
+    /// `flush` lets the log report what it has lost, as the pump does.
+    Result read_to_end(const std::function<void()>& flush = [] {}) {
         Result result = Result::page;
         REQUIRE(eventually([&] {
+            flush();
             result = read();
             return result != Result::page && result != Result::waiting && result != Result::late;
         }));
@@ -138,8 +149,14 @@ class Checker {
     /// Checks that every sample was returned or is in a gap.
     void check_all() {
         CHECK(position_ == published_.samples.size());
-        CHECK(returned_ + missing_ + first_ == published_.samples.size());
+        CHECK(returned_ + missing_ + left_out_ + first_ == published_.samples.size());
     }
+    /// Allows the log to leave out samples of this channel.
+    void leave_out(ChannelId channel) { unlogged_ = channel; }
+    [[nodiscard]] std::uint64_t left_out() const noexcept { return left_out_; }
+    [[nodiscard]] std::uint64_t last_left_out() const noexcept { return last_left_out_; }
+    /// Returns how many samples of other channels were at the places of those that the log omits.
+    [[nodiscard]] std::uint64_t misplaced() const noexcept { return misplaced_; }
     void note_start(std::uint64_t position) { first_ = position; }
     [[nodiscard]] std::uint64_t missing() const noexcept { return missing_; }
     [[nodiscard]] std::uint64_t returned() const noexcept { return returned_; }
@@ -161,7 +178,17 @@ class Checker {
                 take_sample(page_.samples[i], page_.positions[i]);
             }
         }
+        pass(page_.end_position);
         REQUIRE(position_ == page_.end_position);
+    }
+    void pass(std::uint64_t position) {
+        for (; page_.is_from_log && unlogged_ && position_ < position; ++position_) {
+            const auto& [channel, seq] = published_.samples.at(position_);
+            last_seqs_[channel] = std::max(last_seqs_[channel], seq);
+            ++left_out_;
+            last_left_out_ = position_;
+            misplaced_ += channel == *unlogged_ ? 0U : 1U;
+        }
     }
     void take_gap(const store::LogGap& gap) {
         std::uint64_t& last = last_seqs_[gap.channel];
@@ -169,6 +196,7 @@ class Checker {
         last = std::max(last, gap.last_seq);
     }
     void take_missing(const SamplePage::Missing& missing) {
+        pass(missing.first);
         REQUIRE(missing.first == position_);
         missing_ += missing.last - missing.first + 1;
         for (; position_ <= missing.last; ++position_) {
@@ -177,6 +205,7 @@ class Checker {
         }
     }
     void take_sample(const TelemetrySample& sample, std::uint64_t position) {
+        pass(position);
         REQUIRE(position == position_);
         REQUIRE(published_.samples.at(position) == std::pair(sample.channel, sample.seq));
         std::uint64_t& last = last_seqs_[sample.channel];
@@ -201,8 +230,12 @@ class Checker {
     SampleReader reader_;
     SamplePage page_;
     std::map<ChannelId, std::uint64_t> last_seqs_;
+    std::optional<ChannelId> unlogged_;
     std::uint64_t returned_ = 0;
     std::uint64_t missing_ = 0;
+    std::uint64_t left_out_ = 0;
+    std::uint64_t misplaced_ = 0;
+    std::uint64_t last_left_out_ = 0;
 };
 
 constexpr std::uint64_t no_limit = 0;
@@ -262,7 +295,8 @@ TEST_CASE("readers get each sample once and in order from log and history, while
     std::mt19937 random(seed);
     const ScratchDir scratch;
     const std::uint64_t bytes_max = random() % 2 == 0 ? no_limit : 300'000;
-    Run run(scratch.path("log"), 1'000, 64 + random() % 2'000, bytes_max);
+    const Logged logged = GENERATE(Logged::all, Logged::without_c);
+    Run run(scratch.path("log"), 1'000, 64 + random() % 2'000, bytes_max, logged);
     std::vector<std::unique_ptr<Checker>> readers;
     for (int i = 0; i < 40; ++i) {
         run.publish(random, random() % (random() % 10 == 0 ? 60'000 : 2'000));
@@ -271,6 +305,9 @@ TEST_CASE("readers get each sample once and in order from log and history, while
             readers.push_back(
                 std::make_unique<Checker>(run.sources(), run.published, SampleReader::Start{run.epoch_ms, position}));
             readers.back()->note_start(position);
+            if (logged == Logged::without_c) {
+                readers.back()->leave_out(run.ids[2]);
+            }
         }
         for (const auto& reader : readers) {
             for (std::uint64_t reads = random() % 20; reads > 0; --reads) {
@@ -279,8 +316,9 @@ TEST_CASE("readers get each sample once and in order from log and history, while
         }
     }
     for (const auto& reader : readers) {
-        CHECK(reader->read_to_end() == Result::end);
+        CHECK(reader->read_to_end([&] { run.durable->flush(); }) == Result::end);
         reader->check_all();
+        CHECK((reader->misplaced() == 0 || run.durable->status().lost > 0));
     }
 }
 
@@ -295,6 +333,46 @@ TEST_CASE("nothing is missing between log and history", "[gateway][durable]") {
         reader.check_all();
         CHECK(reader.missing() == 0);
     }
+}
+
+TEST_CASE("samples of a device that is not logged are in the history alone, and not missing in the log",
+          "[gateway][durable]") {
+    std::mt19937 random(2);
+    const ScratchDir scratch;
+    Run run(scratch.path("log"), 1'000, 100, no_limit, Logged::without_c);
+    std::uint64_t returned = 0;
+    for (int i = 0; i < 50; ++i) {
+        run.publish(random, 500);
+        const std::uint64_t position = random() % (run.published.samples.size() + 1);
+        Checker reader(run.sources(), run.published, {run.epoch_ms, position});
+        reader.note_start(position);
+        reader.leave_out(run.ids[2]);
+        CHECK(reader.read_to_end() == Result::end);
+        reader.check_all();
+        CHECK(reader.missing() == 0);
+        CHECK(reader.misplaced() == 0);
+        CHECK(reader.last_left_out() < std::max<std::uint64_t>(run.history.oldest(), 1));
+        CHECK((reader.left_out() > 0 || position + 1'000 > run.published.samples.size()));
+        returned += reader.returned();
+    }
+    CHECK(returned > 10'000);
+    CHECK(run.durable->status().lost == 0);
+    CHECK(run.durable->ledger().taken == 25'000);
+}
+
+TEST_CASE("a channel that is not logged is read from the history, and what that no longer has is missing",
+          "[gateway][durable]") {
+    std::mt19937 random(3);
+    const ScratchDir scratch;
+    Run run(scratch.path("log"), 1'000, 100, no_limit, Logged::without_c);
+    run.publish(random, 5'000);
+    ChannelChecker reader(run.sources(), "other/c");
+    while (reader.step()) {
+    }
+    CHECK(reader.last_seq() == last_published(run, run.ids[2]));
+    CHECK(reader.samples() > 0);
+    CHECK(reader.missing(store::GapReason::unknown) > 0);
+    CHECK(reader.missing(store::GapReason::log_slow) == 0);
 }
 
 TEST_CASE("one channel is read once and in order from log and history, while both move on", "[gateway][durable]") {
@@ -354,17 +432,97 @@ TEST_CASE("a channel that is damaged or was removed in the log is named", "[gate
     CHECK(reader.samples() > 1'000);
 }
 
-TEST_CASE("the number of readers of single channels is limited", "[gateway][durable]") {
-    const ScratchDir scratch;
-    Run run(scratch.path("log"), 1'000, 100, no_limit);
-    std::vector<std::shared_ptr<void>> places;
+using Places = std::vector<std::shared_ptr<LogHistory::Place>>;
+
+Places all_places(LogHistory& log) {
+    Places places;
     for (std::size_t i = 0; i < LogHistory::places_max; ++i) {
-        places.push_back(run.log_history->take_place());
+        places.push_back(ask_place(log, "a").get());
         CHECK(places.back() != nullptr);
     }
-    CHECK(run.log_history->take_place() == nullptr);
+    return places;
+}
+
+TEST_CASE("a limited number of readers of single channels waits until a place is free", "[gateway][durable]") {
+    const ScratchDir scratch;
+    Run run(scratch.path("log"), 1'000, 100, no_limit);
+    LogHistory& log = *run.log_history;
+    Places places = all_places(log);
+    std::vector<std::future<std::shared_ptr<LogHistory::Place>>> waiting;
+    for (std::size_t i = 0; i < LogHistory::client_waiting_max; ++i) {
+        waiting.push_back(ask_place(log, "a"));
+    }
+    CHECK(ask_place(log, "a").get() == nullptr);
+    CHECK(log.counts().refused == 1);
     places.pop_back();
-    CHECK(run.log_history->take_place() != nullptr);
+    CHECK(waiting[0].get() != nullptr);
+    for (std::size_t i = 2; i < waiting.size(); ++i) {
+        CHECK(waiting[i].get() == nullptr);  // after wait_max
+    }
+    CHECK(log.counts().refused >= 3);
+}
+
+TEST_CASE("the client with the most waiting readers makes way when too many wait", "[gateway][durable]") {
+    const ScratchDir scratch;
+    Run run(scratch.path("log"), 1'000, 100, no_limit);
+    LogHistory& log = *run.log_history;
+    Places places = all_places(log);
+    for (const char* const client : {"b", "c", "d", "e", "f", "g", "h"}) {
+        places.push_back(ask_place(log, client).get());
+        CHECK(places.back() != nullptr);
+    }
+    std::vector<std::future<std::shared_ptr<LogHistory::Place>>> waiting;
+    for (const char* const client : {"b", "c", "d", "e"}) {
+        for (std::size_t i = 0; i < LogHistory::client_waiting_max; ++i) {
+            waiting.push_back(ask_place(log, client));
+        }
+    }
+    REQUIRE(waiting.size() == LogHistory::waiting_max);
+    auto other = ask_place(log, "i");
+    const auto is_refused = [](auto& each) {
+        return each.wait_for(std::chrono::seconds(0)) == std::future_status::ready && each.get() == nullptr;
+    };
+    CHECK(std::any_of(waiting.begin(), waiting.end(), is_refused));
+    places.pop_back();
+    CHECK(other.get() != nullptr);
+}
+
+TEST_CASE("a client with all readers makes way for another, and its longest reader for a new one of its own",
+          "[gateway][durable]") {
+    const ScratchDir scratch;
+    Run run(scratch.path("log"), 1'000, 100, no_limit);
+    LogHistory& log = *run.log_history;
+    const Places places = all_places(log);
+    CHECK(places[3]->take_step());
+    const auto other = ask_place(log, "b").get();
+    REQUIRE(other != nullptr);
+    CHECK_FALSE(places[3]->take_step());
+    CHECK(ask_place(log, "a").get() == nullptr);  // after wait_max
+    for (std::size_t step = 0; step < LogHistory::steps_min; ++step) {
+        CHECK(places[5]->take_step());
+    }
+    CHECK(ask_place(log, "a").get() != nullptr);
+    CHECK_FALSE(places[5]->take_step());
+    CHECK(other->take_step());
+}
+
+TEST_CASE("a crowd of readers that make way does not keep another client from the next place", "[gateway][durable]") {
+    const ScratchDir scratch;
+    Run run(scratch.path("log"), 1'000, 100, no_limit);
+    LogHistory& log = *run.log_history;
+    Places ending = all_places(log);
+    Places places;
+    for (const auto& each : ending) {
+        for (std::size_t step = 0; step < LogHistory::steps_min; ++step) {
+            CHECK(each->take_step());
+        }
+        places.push_back(ask_place(log, "a").get());
+        REQUIRE(places.back() != nullptr);
+    }
+    auto more = ask_place(log, "a");
+    auto other = ask_place(log, "b");
+    ending.pop_back();
+    CHECK(other.get() != nullptr);
 }
 
 TEST_CASE("the samples of earlier epochs are read from the log", "[gateway][durable]") {

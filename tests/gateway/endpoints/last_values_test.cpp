@@ -85,7 +85,7 @@ struct LastValuesLine {
     ChannelTable channels;
     Ledger ledger{1, channels};
     BoundedQueue<TelemetrySample> queue{100, OverflowPolicy::drop_newest};
-    Waker waker;
+    QueueWaker waker;
     History history{1024UL * 1024};
     SlowGaps gaps{{channels, clock, 5, [](PayloadFormat, std::uint64_t) {
                    }}};

@@ -68,6 +68,25 @@ TEST_CASE("a channel without a value keeps its alarm, with quality bad", "[alarm
     CHECK(bench.lines().size() == 1);
 }
 
+TEST_CASE("a removed alarm does not return with the last reading of the previous device", "[alarms]") {
+    AlarmBench bench;
+    Settings settings;
+    settings.channels.resize(1);
+    settings.channels[0].name = "boiler/temp";
+    settings.channels[0].processing.alarm_high = 90.0;
+    bench.alarms.retain(settings);
+    bench.note(AlarmState::high, 95.0, 1);
+    REQUIRE(bench.alarms.all().size() == 1);
+    bench.alarms.expect({});  // a reload without the alarm
+    bench.alarms.retain({});
+    bench.note(AlarmState::high, 96.0, 2);
+    CHECK(bench.alarms.all().empty());
+    bench.alarms.expect(settings);  // a reload with it: its device may report before the reload has ended
+    bench.note(AlarmState::high, 97.0, 3);
+    bench.alarms.retain(settings);
+    CHECK(bench.alarms.all().size() == 1);
+}
+
 TEST_CASE("an acknowledgment is part of the record and holds until the alarm changes", "[alarms]") {
     using Acknowledging = Alarms::Acknowledging;
     AlarmBench bench;

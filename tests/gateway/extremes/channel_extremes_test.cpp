@@ -24,6 +24,6 @@ TEST_CASE("the example consumer stores the smallest and the largest number", "[g
     source.pump.feed({&extremes});
     source.capture(random, 60);
     source.pump.drain_all();
-    CHECK(extremes.of(source.recording.a).smallest == 1);
-    CHECK(extremes.of(source.recording.a).largest == static_cast<double>(source.captured[source.recording.a]));
+    CHECK(extremes.of(source.logged.a).smallest == 1);
+    CHECK(extremes.of(source.logged.a).largest == static_cast<double>(source.captured[source.logged.a]));
 }

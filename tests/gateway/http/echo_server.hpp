@@ -19,7 +19,7 @@ inline constexpr std::string_view get_and_close = "GET /x HTTP/1.1\r\nHost: h\r\
 /// Long deadlines: a test that uses them never waits for a phase to expire.
 inline HttpLimits unhurried() {
     HttpLimits limits;
-    limits.request_time = limits.response_time = limits.idle_time = std::chrono::minutes(10);
+    limits.request_time = limits.response_time = limits.idle_time = limits.stuck_after = std::chrono::minutes(10);
     return limits;
 }
 

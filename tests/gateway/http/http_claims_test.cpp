@@ -25,6 +25,7 @@ constexpr std::string_view get_livez_and_close = "GET /livez HTTP/1.1\r\nHost: h
 HttpLimits places(std::size_t connections_max) {
     HttpLimits limits = unhurried();
     limits.connections_max = connections_max;
+    limits.stuck_after = HttpLimits{}.stuck_after;
     return limits;
 }
 
@@ -75,6 +76,25 @@ TEST_CASE("a client that occasionally requests its health check keeps its connec
     CHECK(status_of(checks.send(get_livez).read_until("GET /livez.")) == 200);
 }
 
+TEST_CASE("health checks of many clients, read or not, take no place from a new connection", "[gateway][http]") {
+    CrowdedServer server(places(4));
+    std::list<RawHttpClient> checks;
+    int clients = 0;
+    const auto check = [&] {
+        const std::string source = "127.0.0." + std::to_string(++clients + 10);
+        RawHttpClient& client = checks.emplace_back(server.server.address(), 0, source.c_str());
+        client.send(get_livez).read_until("GET /livez.");
+        client.send(get_livez).send(get_livez);
+    };
+    for (int number = 0; number < 4; ++number) {
+        check();
+    }
+    RawHttpClient connected = server.connect();
+    check();
+    check();
+    CHECK(status_of(connected.send(get_livez_and_close).read_all()) == 200);
+}
+
 TEST_CASE("a client that does not read its response is disconnected before all others", "[gateway][http]") {
     HttpLimits limits = places(4);
     limits.stuck_after = 0ms;
@@ -108,11 +128,14 @@ TEST_CASE("health checks are answered while 200 clients do not read their respon
     std::atomic<bool> ended{false};
     auto crowd = std::async(std::launch::async, [&] {
         std::list<RawHttpClient> stuck;
-        while (!ended) {  // a closed client is replaced
+        for (int client = 1; !ended; ++client) {  // a closed client is replaced
             if (stuck.size() == 200) {
                 stuck.pop_front();
             }
             stuck.emplace_back(server.server.address(), 4'096).send(get_large);
+            if (client % 50 == 0) {  // otherwise thousands wait in the kernel, before the next health check
+                stuck.back().receives_within(long_enough);
+            }
         }
     });
     for (int check = 0; check < 150; ++check) {

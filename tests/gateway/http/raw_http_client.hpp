@@ -29,11 +29,19 @@ inline std::uint16_t port_of(const std::string& address) {
 /// throws if it cannot connect; a wait that is not satisfied within 60 s returns what has arrived.
 class RawHttpClient {
   public:
-    /// `receive_bytes`: the size of the socket's receive buffer; 0 for the default.
-    explicit RawHttpClient(const std::string& address, int receive_bytes = 0)
+    /// `receive_bytes`: the size of the socket's receive buffer; 0 for the default. `source`: the IPv4 address from
+    /// which it connects; null: any.
+    explicit RawHttpClient(const std::string& address, int receive_bytes = 0, const char* source = nullptr)
         : socket_(::socket(is_unix(address) ? AF_UNIX : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
         if (receive_bytes > 0) {
             ::setsockopt(socket_, SOL_SOCKET, SO_RCVBUF, &receive_bytes, sizeof receive_bytes);
+        }
+        if (source != nullptr) {
+            sockaddr_in own{};
+            own.sin_family = AF_INET;
+            ::inet_pton(AF_INET, source, &own.sin_addr);
+            const void* const name = &own;
+            (void)::bind(socket_, static_cast<const sockaddr*>(name), sizeof own);
         }
         if (!(is_unix(address) ? connect_unix(address.substr(unix_scheme.size())) : connect_tcp(port_of(address)))) {
             ::close(socket_);

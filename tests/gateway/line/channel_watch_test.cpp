@@ -20,6 +20,7 @@ struct WatchHarness : PumpLine {
     void publish(ChannelId channel, Quality quality) {
         TelemetrySample one = sample(channel);
         one.quality = quality;
+        one.time_mono_ns = clock.mono_now().time_since_epoch().count();
         const std::array samples{one};
         ledger.captured(DeviceId{0}, samples);
         queue.push(queue.first(), samples, [](const TelemetrySample&, QueueLoss) {});
@@ -53,6 +54,19 @@ TEST_CASE("a channel that stays bad is found after a while, until it is good aga
     CHECK(h.bad_after(10s) == 0);
     h.publish(h.a, Quality::bad);
     CHECK(h.bad_after(10s) == 0);
+}
+
+TEST_CASE("a good sample between two checks ends the time for which a channel is bad", "[gateway][channels]") {
+    WatchHarness h;
+    h.publish(h.a, Quality::bad);
+    CHECK(h.bad_after(0s) == 0);
+    h.clock.advance(55s);
+    h.publish(h.a, Quality::good);
+    h.publish(h.a, Quality::bad);
+    CHECK(h.bad_after(5s) == 0);
+    CHECK(h.bad_after(54s) == 0);
+    CHECK(h.bad_after(1s) == 1);
+    CHECK(h.watch.bad().named == std::vector<std::string>{"d/a (for 60 s)"});
 }
 
 TEST_CASE("bad channels of a failing device are not reported", "[gateway][channels]") {

@@ -2,8 +2,8 @@
 
 #include "core/bounded_queue.hpp"
 #include "core/ledger.hpp"
-#include "core/waker.hpp"
-#include "gateway/recording/recorder_harness.hpp"
+#include "core/queue_waker.hpp"
+#include "gateway/durable/log_harness.hpp"
 #include "line/pump.hpp"
 #include "line/sample_consumer.hpp"
 #include "support/catch.hpp"
@@ -57,12 +57,12 @@ struct ConsumerSource {
     }
 
     Bench bench;
-    RecorderBench recording;
-    ChannelTable& channels = recording.channels;
-    const std::vector<ChannelId> channels_of_device{recording.a, recording.b};
+    LogBench logged;
+    ChannelTable& channels = logged.channels;
+    const std::vector<ChannelId> channels_of_device{logged.a, logged.b};
     Ledger ledger{2, channels};
     BoundedQueue<TelemetrySample> queue{64, OverflowPolicy::drop_oldest};
-    Waker waker;
+    QueueWaker waker;
     std::map<ChannelId, std::uint64_t> captured;
     Pump pump{{bench.reactor, queue, waker, channels, ledger}};
 };
@@ -83,13 +83,13 @@ struct ScriptedConsumer final : SampleConsumer {
     [[nodiscard]] std::string_view name() const noexcept override { return "scripted"; }
     void take(std::span<const TelemetrySample> samples) override { counts.taken += samples.size(); }
     void gap(const SampleGap& gap) override { counts.missing += gap.samples(); }
-    [[nodiscard]] bool is_wanted() const noexcept override { return wanted; }
+    [[nodiscard]] std::chrono::milliseconds queue_delay_max() const noexcept override { return delay; }
     [[nodiscard]] bool must_wait() override { return waits; }
     void flush() override { ++flushes; }
     [[nodiscard]] ConsumerLedger ledger() const override { return counts; }
 
     ConsumerLedger counts;
-    bool wanted = false;
+    std::chrono::milliseconds delay = delay_longest;
     bool waits = false;
     int flushes = 0;
 };

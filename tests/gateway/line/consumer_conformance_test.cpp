@@ -8,7 +8,6 @@
 #include "line/pump.hpp"
 #include "line/sample_cursor.hpp"
 #include "publish/format_feed.hpp"
-#include "recording/recorders.hpp"
 #include "rest/event_streams.hpp"
 #include "store/log_reader.hpp"
 #include "support/catch.hpp"
@@ -27,6 +26,7 @@
 
 using namespace telegate;
 using namespace telegate::test;
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -86,33 +86,8 @@ ConsumerSubject format_subject(ConsumerSource& source, PayloadFormat format) {
     return {std::shared_ptr<SampleConsumer>(parts, parts->feed.get()), delivered};
 }
 
-ConsumerSubject recorder_subject(ConsumerSource& source) {
-    const auto recorders = std::make_shared<Recorders>(source.recording.parts());
-    recorders->change({source.recording.options("subject")});
-    const auto delivered = [recorders, &source] {
-        recorders->close();
-        Delivered result;
-        const ReadRecordings read = source.recording.read("subject");
-        for (const auto& [topic, sample] : read.samples) {
-            result[topic].push_back({sample.seq, sample.seq, false});
-        }
-        for (const auto& gap : read.gaps) {  // read separately from the samples, so their order is not visible
-            if (std::get<3>(gap) == store::GapReason::not_recorded) {
-                continue;  // from before the recording started
-            }
-            auto& parts = result[std::get<0>(gap)];
-            const std::uint64_t first = std::get<1>(gap);
-            const auto after =
-                std::find_if(parts.begin(), parts.end(), [&](const DeliveredPart& part) { return part.first > first; });
-            parts.insert(after, {first, std::get<2>(gap), true});
-        }
-        return result;
-    };
-    return {recorders, delivered};
-}
-
 ConsumerSubject log_subject(ConsumerSource& source) {
-    RecorderBench& bench = source.recording;
+    LogBench& bench = source.logged;
     const std::string directory = bench.dir.path("log");
     const auto log = std::make_shared<DurableLog>(
         DurableLog::Parts{bench.channels,
@@ -160,7 +135,6 @@ std::vector<std::pair<std::string_view, MakeSubject>> with_formats(
 
 const auto subjects = with_formats({
     {"history", history_subject},
-    {"recorders", recorder_subject},
     {"log", log_subject},
     {"streams",
      [](ConsumerSource& /*source*/) {
@@ -189,7 +163,7 @@ TEST_CASE("samples stay in the queue while a consumer must wait, and are deliver
     std::mt19937 random(3);
     ScriptedConsumer waiting;
     ScriptedConsumer other;
-    waiting.wanted = true;
+    waiting.delay = 0ms;
     waiting.waits = true;
     source.pump.feed({&other, &waiting});
     source.pump.start();
@@ -205,13 +179,13 @@ TEST_CASE("samples stay in the queue while a consumer must wait, and are deliver
     CHECK(other.counts.taken == 10);
 }
 
-TEST_CASE("the pump wakes up for each sample only while a consumer is wanted", "[gateway][consumer]") {
+TEST_CASE("the pump wakes up for each sample only while a consumer cannot wait", "[gateway][consumer]") {
     ConsumerSource source;
     ScriptedConsumer consumer;
     source.pump.feed({&consumer});
     source.pump.start();
     CHECK(source.bench.turn_until([&] { return source.waker.is_low_power(); }));
-    consumer.wanted = true;
+    consumer.delay = 0ms;
     source.waker.wake();
     CHECK(source.bench.turn_until([&] { return !source.waker.is_low_power(); }));
 }

@@ -56,6 +56,15 @@ struct PumpLine {
         return sample;
     }
     void push(ChannelId channel, int count) {
+        enqueue(channel, count);
+        waker.wake();
+    }
+    /// Pushes a sample like a sampler in low-power mode.
+    void push_later(ChannelId channel) {
+        enqueue(channel, 1);
+        waker.wake_later();
+    }
+    void enqueue(ChannelId channel, int count) {
         for (int i = 0; i < count; ++i) {
             const std::array one{sample(channel)};
             ledger.captured(DeviceId{0}, one);
@@ -63,7 +72,6 @@ struct PumpLine {
                 ledger.dropped_at_queue(lost, DropReason::queue_overflow);
             });
         }
-        waker.wake();
     }
     /// Returns the messages of a subscriber as soon as there are this many.
     const std::vector<Frames>& receive(std::size_t subscriber, std::size_t count) {
@@ -73,7 +81,7 @@ struct PumpLine {
 
     Bench bench;
     BoundedQueue<TelemetrySample> queue;
-    Waker waker;
+    QueueWaker waker;
     ChannelTable channels;
     ChannelId a = channels.add(DeviceId{0}, "d", "a", "").value();
     ChannelId b = channels.add(DeviceId{0}, "d", "b", "").value();

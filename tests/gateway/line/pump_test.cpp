@@ -5,7 +5,14 @@
 
 #include <nlohmann/json.hpp>
 
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
 #include <string>
+#include <string_view>
+#include <thread>
 #include <vector>
 
 using namespace telegate;
@@ -93,6 +100,18 @@ TEST_CASE("the pump is in low-power mode without subscribers, and catches up on 
     CHECK_FALSE(line.waker.is_low_power());
 }
 
+TEST_CASE("the pump takes a sample within the delay of its consumers, even if nothing follows it", "[gateway][pump]") {
+    PumpLine line({PayloadFormat::json});
+    line.subscribers[0]->unsubscribe("");
+    REQUIRE(line.bench.turn_until([&] { return line.publishers[0]->totals().subscriptions == 0; }));
+    line.push(line.a, 1);
+    CHECK(line.bench.turn_until([&] { return line.waker.is_low_power(); }));
+    line.push_later(line.a);
+    CHECK(line.ledger.cut().at(0).published == 1);
+    CHECK(line.bench.turn_until([&] { return line.ledger.cut().at(0).published == 2; }));
+    CHECK(line.waker.timers() == 1);
+}
+
 TEST_CASE("the pump returns to normal mode at its next wake-up after a peer has subscribed", "[gateway][pump]") {
     PumpLine line({PayloadFormat::json});
     line.subscribers[0]->unsubscribe("");
@@ -130,6 +149,46 @@ TEST_CASE("the pump keeps all samples in the history, and is in normal mode whil
     CHECK(line.bench.turn_until([&] { return line.waker.is_low_power(); }));
 }
 
+namespace {
+
+/// Counts the samples in gaps, and checks that they cover each channel in order.
+struct GapCounter final : SampleConsumer {
+    [[nodiscard]] std::string_view name() const noexcept override { return "gaps"; }
+    void take(std::span<const TelemetrySample> samples) override { taken += samples.size(); }
+    void gap(const SampleGap& gap) override {
+        CHECK(gap.first_seq == reached[gap.channel] + 1);
+        reached[gap.channel] = gap.last_seq;
+        missing[gap.reason] += gap.samples();
+    }
+    [[nodiscard]] ConsumerLedger ledger() const override { return {}; }
+
+    std::uint64_t taken = 0;
+    std::map<ChannelId, std::uint64_t> reached;
+    std::map<DropReason, std::uint64_t> missing;
+};
+
+}  // namespace
+
+TEST_CASE("samples that are discarded at the end are gaps with the reason that the ledger has", "[gateway][pump]") {
+    PumpLine line({}, 8, GENERATE(OverflowPolicy::drop_oldest, OverflowPolicy::drop_newest));
+    GapCounter gaps;
+    line.publish_to({}, {&gaps});
+    line.push(line.a, 3);
+    line.push(line.b, 2);
+    line.push(line.a, 6);
+    line.push(line.b, 1);
+    line.pump.discard_all(DropReason::shutdown);
+    const LedgerCounts counts = line.ledger.cut().at(0);
+    CHECK(gaps.taken == 0);
+    CHECK(gaps.reached == line.seqs);
+    CHECK(gaps.missing[DropReason::shutdown] == 8);
+    CHECK(gaps.missing[DropReason::shutdown] == counts.dropped[static_cast<std::size_t>(DropReason::shutdown)]);
+    CHECK(gaps.missing[DropReason::queue_overflow] ==
+          counts.dropped[static_cast<std::size_t>(DropReason::queue_overflow)]);
+    CHECK(counts.balanced());
+    CHECK(line.ledger.channels_agree(1));
+}
+
 TEST_CASE("formats are enabled and disabled between two batches", "[gateway][pump]") {
     PumpLine line({PayloadFormat::json, PayloadFormat::record});
     const std::vector<FormatPublisher> both{{PayloadFormat::json, *line.publishers[0]},
@@ -152,4 +211,29 @@ TEST_CASE("a channel that its device no longer has has no last value", "[gateway
     CHECK(line.pump.last(line.a) != nullptr);
     line.channels.set_current(line.a, false);
     CHECK(line.pump.last(line.a) == nullptr);
+}
+
+TEST_CASE("the last sample of a channel can be copied on any thread while it changes", "[gateway][pump]") {
+    PumpLine line({});
+    TelemetrySample copy{};
+    CHECK_FALSE(line.pump.copy_last(line.a, copy));
+    std::atomic<bool> is_over{false};
+    std::uint64_t torn = 0;
+    std::thread reader([&] {
+        while (!is_over) {
+            TelemetrySample last{};
+            torn += line.pump.copy_last(line.a, last) && last.seq != static_cast<std::uint64_t>(last.value.integer);
+        }
+    });
+    for (int i = 0; i < 2'000; ++i) {
+        line.push(line.a, 1);
+        line.pump.drain_all();
+    }
+    is_over = true;
+    reader.join();
+    CHECK(torn == 0);
+    REQUIRE(line.pump.copy_last(line.a, copy));
+    CHECK(copy.seq == 2'000);
+    line.channels.set_current(line.a, false);
+    CHECK_FALSE(line.pump.copy_last(line.a, copy));
 }

@@ -1,3 +1,5 @@
+#include "config/settings_instances.hpp"
+#include "config/settings_table.hpp"
 #include "gateway/live/live_harness.hpp"
 #include "settings/settings_json.hpp"
 #include "support/catch.hpp"
@@ -113,21 +115,23 @@ TEST_CASE("a dry run shows the changes, applies none and does not count as a rel
     CHECK_FALSE(h.live.status().last_reload);
 }
 
-TEST_CASE("a setting that runs a program or opens a path can be changed by a reload but not over REST",
-          "[gateway][live]") {
+TEST_CASE("programs, paths and destinations can be changed by a reload but not over REST", "[gateway][live]") {
     const std::string wanted =
-        "queue_size = 10\n" + std::string(GENERATE("record = /tmp/x\n", "record_bytes_max = 0\n",
-                                                   "[device \"d\"]\ndriver = exec\ncommand = /bin/true\n",
-                                                   "[device \"d\"]\ndriver = iio\ndevice = a\n",
-                                                   "[device \"d\"]\ndriver = host\nsys_root = /x\n",
-                                                   "[device \"d\"]\ndriver = modbus\nendpoint = rtu:///dev/x\n",
-                                                   "[publish \"p\"]\nendpoint = ipc:///tmp/x\n"));
+        "queue_size = 10\n" +
+        std::string(GENERATE(
+            "[device \"d\"]\ndriver = replay\npath = /x\n", "[device \"d\"]\ndriver = exec\ncommand = /bin/true\n",
+            "[device \"d\"]\ndriver = iio\ndevice = a\n", "[device \"d\"]\ndriver = host\nsys_root = /x\n",
+            "[device \"d\"]\ndriver = modbus\nendpoint = rtu:///dev/x\n",
+            "[device \"d\"]\ndriver = modbus\nendpoint = tcp://plc\n",
+            "[device \"d\"]\ndriver = http\nurl = http://a/?key=b\n", "[uplink \"u\"]\nurl = nats://a\n",
+            "[publish \"p\"]\nendpoint = ipc:///tmp/x\n"));
     Live h;
     const ReloadReport refused = h.replace(wanted);
     CHECK(refused.outcome == ReloadOutcome::invalid);
     REQUIRE(refused.problems.size() == 1);
     CHECK(refused.problems[0].what ==
-          "can only be set in the settings file, because it runs a program or opens a path");
+          "can only be set in the settings file, because it determines which program runs, which path is opened, or "
+          "where data is sent");
     CHECK(h.changes == 0);
     h.file = wanted;
     CHECK(h.live.reload("SIGHUP").outcome == ReloadOutcome::applied);
@@ -137,6 +141,71 @@ TEST_CASE("an endpoint without a path can be set over REST", "[gateway][live]") 
     Live h;
     CHECK(h.replace("queue_size = 10\n[publish \"p\"]\nendpoint = tcp://127.0.0.1:0\n").outcome ==
           ReloadOutcome::applied);
+}
+
+TEST_CASE("REST cannot make any listener reachable from other machines", "[gateway][live]") {
+    std::size_t listeners = 0;
+    for (const SettingRow& row : settings_table()) {
+        if (holds_of(row).kind() != Holds::listener || row.applies == Applies::restart) {
+            continue;
+        }
+        const std::string driver = row.section == "device" ? std::string(row.driver) : "";
+        const std::string key = std::string(row.section) + ".x." + std::string(row.key);
+        std::size_t allowed = 0;
+        for (const std::string value : {"tcp://0.0.0.0:5556", "tcp://*:5556", "tcp://[::]:0", "tcp://eth0:5556",
+                                        "tcp://192.0.2.7:5556", "0.0.0.0:80", "[::]:80", "192.0.2.7:80", "239.0.0.1"}) {
+            const auto make = [&](const Settings& now) {
+                Settings wanted = now;
+                const SettingOwner owner = add_instance(wanted, row.section, "x");
+                if (!driver.empty()) {
+                    REQUIRE_FALSE(assign(*find_setting("device", "driver"), owner, driver));
+                }
+                allowed += assign(row, owner, value) ? 0U : 1U;
+                return wanted;
+            };
+            Live h;
+            const std::size_t before = allowed;
+            const ReloadReport report = h.live.replace({.make = make}, "anna");
+            if (allowed > before) {
+                CAPTURE(key, value);
+                CHECK(report.outcome == ReloadOutcome::invalid);
+                REQUIRE(report.problems.size() == 1);
+                CHECK(report.problems[0].setting == key);
+                CHECK(report.problems[0].what.starts_with('"' + value +
+                                                          "\" is reachable from other machines: over REST "));
+                CHECK(h.changes == 0);
+            }
+        }
+        CAPTURE(key);
+        CHECK(allowed > 0);
+        ++listeners;
+    }
+    CHECK(listeners >= 3);
+}
+
+TEST_CASE("REST can keep and restore a listener of the settings file that others can reach", "[gateway][live]") {
+    Live h;
+    const std::string open = "[publish \"p\"]\nendpoint = tcp://0.0.0.0:5556\n";
+    h.file = "queue_size = 10\n" + open;
+    REQUIRE(h.live.reload("SIGHUP").outcome == ReloadOutcome::applied);
+    CHECK(h.replace("queue_size = 20\n" + open).outcome == ReloadOutcome::applied);
+    CHECK(h.replace("queue_size = 10\n").outcome == ReloadOutcome::applied);
+    CHECK(h.replace("queue_size = 10\n" + open).outcome == ReloadOutcome::applied);
+    CHECK(h.replace("queue_size = 10\n[publish \"p\"]\nendpoint = tcp://0.0.0.0:5557\n").outcome ==
+          ReloadOutcome::invalid);
+    h.file = "queue_size = 10\n";
+    REQUIRE(h.live.reload("SIGHUP").outcome == ReloadOutcome::applied);
+    CHECK(h.live.rollback(2, false, "anna").value().outcome == ReloadOutcome::invalid);
+}
+
+TEST_CASE("REST can change the address of an endpoint with CURVE, but not remove its key", "[gateway][live]") {
+    Live h;
+    const std::string key = "curve_secret_key_file = /k\ncurve_clients_dir = *\n";
+    h.file = "queue_size = 10\n[publish \"p\"]\nendpoint = tcp://127.0.0.1:5556\n" + key;
+    REQUIRE(h.live.reload("SIGHUP").outcome == ReloadOutcome::applied);
+    const std::string open = "queue_size = 10\n[publish \"p\"]\nendpoint = tcp://192.0.2.7:5556\n";
+    CHECK(h.replace(open + key).outcome == ReloadOutcome::applied);
+    CHECK(h.replace(open).outcome == ReloadOutcome::invalid);
 }
 
 TEST_CASE("REST cannot change a device to one that runs programs", "[gateway][live]") {
@@ -268,4 +337,30 @@ TEST_CASE("a program in the settings file can be restored over REST, but no othe
     h.file = "queue_size = 10\n";
     REQUIRE(h.live.reload("SIGHUP").outcome == ReloadOutcome::applied);
     CHECK(h.live.rollback(2, false, "anna").value().outcome == ReloadOutcome::invalid);
+}
+
+TEST_CASE("a client can send back the settings that it was shown, without their secrets", "[gateway][live]") {
+    Live h;
+    h.file =
+        "queue_size = 10\n[device \"d\"]\ndriver = exec\ncommand = a\nenvironment = A=hush\n"
+        "[device \"w\"]\ndriver = http\nurl = http://h/?hush\n";
+    REQUIRE(h.live.reload("SIGHUP").outcome == ReloadOutcome::applied);
+    const std::string shown = shown_settings_json(*h.live.in_force().settings);
+    CHECK(shown.find("hush") == std::string::npos);
+    const auto send = [&](const std::string& document) {
+        return h.live
+            .replace({.make =
+                          [&](const Settings&) {
+                              return settings_from_json(document);
+                          }},
+                     "anna")
+            .outcome;
+    };
+    CHECK(send(shown) == ReloadOutcome::unchanged);
+    CHECK(send("{}") == ReloadOutcome::applied);
+    CHECK(send(shown) == ReloadOutcome::applied);  // as the file has them
+    CHECK(settings_json(*h.live.in_force().settings).find("hush") != std::string::npos);
+    std::string other = shown;
+    other.replace(other.find("A=***"), 5, "A=x");
+    CHECK(send(other) == ReloadOutcome::invalid);
 }

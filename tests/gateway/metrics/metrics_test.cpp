@@ -97,14 +97,9 @@ TEST_CASE("metrics show the values of the snapshot, in both formats", "[gateway]
     call.gateway.snapshot.channels_bad = {2};
     call.gateway.events.add({.device = "host", .kind = EventKind::device_failed});
     call.gateway.snapshot.devices = {device};
-    DurableLogStatus& recorder = call.gateway.snapshot.recorders.emplace_back();
-    recorder.path = "/x";
-    recorder.device = "host";
-    recorder.pending = 1;
-    recorder.lost = 2;
-    recorder.error = "No space left on device";
-    recorder.log.samples = 5;
-    recorder.log.written_bytes = 640;
+    DurableLogStatus& log = call.gateway.snapshot.log.emplace();
+    log.lost = 2;
+    log.error = "No space left on device";
     call.gateway.snapshot.ledger.resize(1);
     call.gateway.snapshot.ledger[0].sampled = 7;
     call.gateway.snapshot.ledger[0].dropped[0] = 7;
@@ -122,8 +117,8 @@ TEST_CASE("metrics show the values of the snapshot, in both formats", "[gateway]
     CHECK(has_line(text, "telegate_events_total{outcome=\"added\"} 1"));
     CHECK(has_line(text, "telegate_device_lateness_seconds{device=\"host\",quantile=\"0.99\"} 0.00025"));
     CHECK(has_line(text, "telegate_device_filtered_total{device=\"host\",reason=\"deadband\"} 3"));
-    CHECK(has_line(text, "telegate_recorder_lost_total{device=\"host\"} 2"));
-    CHECK(has_line(text, "telegate_recorder_ok{device=\"host\"} 0"));
+    CHECK(has_line(text, "telegate_log_dropped_total{reason=\"log_slow\"} 2"));
+    CHECK(has_line(text, "telegate_log_ok 0"));
     CHECK(has_line(text, "telegate_ledger_balanced 1"));
     CHECK(has_line(text, "# TYPE telegate_build_info gauge"));
     call.fields["Accept"] = "application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5";

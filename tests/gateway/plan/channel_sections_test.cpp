@@ -91,7 +91,7 @@ TEST_CASE("any channel of a device that names its channels itself can have setti
         "driver = serial\nport = /dev/null\n",
         "driver = udp\n",
         "driver = iio\ndevice = adc\n",
-        "driver = replay\nfile = /nowhere\n",
+        "driver = replay\npath = /nowhere\n",
     }));
     CHECK(plan_problems("[device \"d\"]\n" + device + section("d/anything")).empty());
 }

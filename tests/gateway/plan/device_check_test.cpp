@@ -26,6 +26,16 @@ Texts warnings_of(const std::string& ini) {
     return texts;
 }
 
+/// Returns the key of each warning that needs no device.
+Texts warned_keys(const std::string& ini) {
+    Texts keys;
+    for (const SettingsProblem& warning : setting_warnings(parse_settings(ini, "t.ini"))) {
+        CHECK(warning.place.line > 0);
+        keys.push_back(warning.key);
+    }
+    return keys;
+}
+
 std::string device(const std::string& keys) {
     return "[device \"d\"]\n" + keys;
 }
@@ -74,14 +84,14 @@ TEST_CASE("a check warns of a missing program and a missing folder", "[gateway][
     CHECK(warnings_of(device("driver = exec\ncommand = true\n")).empty());
 }
 
-TEST_CASE("a check warns of missing files of host and of a missing recording", "[gateway][check]") {
+TEST_CASE("a check warns of missing files of host and of a missing log", "[gateway][check]") {
     const ScratchDir scratch;
     write(scratch.path("hwmon1/fan1_input"), "1200");
     const std::string files = "fan=" + scratch.path("hwmon*/fan1_input") + ", pump=" + scratch.path("pump");
     CHECK(warnings_of(device("driver = host\nfiles = " + files + '\n')) ==
           Texts{"t.ini:3: files: currently not available: " + scratch.path("pump") + ": no such file"});
-    CHECK(warnings_of(device("driver = replay\nfile = " + scratch.path("a.tgr") + '\n')) ==
-          Texts{"t.ini:3: file: currently not available: " + scratch.path("a.tgr") + ": No such file or directory"});
+    CHECK(warnings_of(device("driver = replay\npath = " + scratch.path("log") + '\n')) ==
+          Texts{"t.ini:3: path: currently not available: " + scratch.path("log") + ": No such file or directory"});
 }
 
 TEST_CASE("a check warns of a missing IIO device and of channels that it currently lacks", "[gateway][check]") {
@@ -140,4 +150,36 @@ TEST_CASE("the number of reported overlaps is limited", "[gateway][check]") {
         ini += registers("c" + std::to_string(i), "type = uint32\naddress = " + std::to_string(i) + '\n');
     }
     CHECK(warnings_of(ini).size() == 20);
+}
+
+TEST_CASE("settings that are valid and probably not meant are warnings with their line", "[gateway][plan]") {
+    const auto [ini, warned] = GENERATE(table<std::string, Texts>({
+        {"[log]\npath = l\nage_max = 59s\n", {"age_max"}},
+        {"[log]\npath = l\nage_max = 60s\n", {}},
+        {"[device \"d\"]\ndriver = host\ninterval_ms = 1000\n[channel \"d/a\"]\nwindow_ms = 999\n", {"window_ms"}},
+        {"[device \"d\"]\ndriver = host\ninterval_ms = 1000\n[channel \"d/a\"]\nwindow_ms = 1000\n", {}},
+        {"[publish \"p\"]\nendpoint = tcp://*:5556\n", {"endpoint"}},
+        {"[publish \"p\"]\nendpoint = tcp://[::]:5556\n", {"endpoint"}},
+        {"[publish \"p\"]\nendpoint = tcp://[::0]:5556\n", {"endpoint"}},
+        {"[publish \"p\"]\nendpoint = tcp://[0:0:0:0:0:0:0:0]:5556\n", {"endpoint"}},
+        {"[publish \"p\"]\nendpoint = tcp://[::1]:5556\n", {}},
+        {"[publish \"p\"]\nendpoint = tcp://0.0.0.0:5556\ncurve_secret_key_file = k\n", {}},
+        {"[services \"s\"]\nendpoint = tcp://*:5557\n", {"endpoint"}},
+        {"[publish \"p\"]\nendpoint = tcp://127.0.0.1:5556\n", {}},
+    }));
+    CAPTURE(ini);
+    CHECK(warned_keys(ini) == warned);
+}
+
+TEST_CASE("a file with a secret that all users can access is a warning", "[gateway][plan]") {
+    const ScratchDir scratch;
+    const std::string secret = scratch.path("secret");
+    write(secret, "x");
+    const std::string ini = "[device \"d\"]\ndriver = http\nurl = https://h/\ntoken_file = " + secret +
+                            "\n[uplink \"u\"]\nurl = nats://h\ncredentials_file = " + secret + "\ntls_ca = " + secret +
+                            '\n';
+    std::filesystem::permissions(secret, std::filesystem::perms{0604});
+    CHECK(warned_keys(ini) == Texts{"credentials_file", "token_file"});
+    std::filesystem::permissions(secret, std::filesystem::perms{0640});
+    CHECK(warned_keys(ini).empty());
 }

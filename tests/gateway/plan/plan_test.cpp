@@ -53,6 +53,27 @@ TEST_CASE("problems of the text and of the plan are reported together, in order 
     }
 }
 
+TEST_CASE("a setting with an invalid text is one problem, and not a second one with its default", "[gateway][plan]") {
+    const ScratchDir scratch;
+    const std::string path = scratch.path("x.ini");
+    const std::string section =
+        GENERATE(as<std::string>(), "[publish \"a\"]\nendpoint =\n", "[device \"a\"]\ndriver = modbus\nendpoint =\n",
+                 "[device \"a\"]\ndriver = modbus\nendpoint = tcp://h\nregisters = none.csv\n",
+                 "[device \"a\"]\ndriver = modbus\nendpoint = tcp://h\n[channel \"a/x\"]\naddress = -1\n",
+                 "[device \"a\"]\ndriver = http\nurl = htp://x\n", "[device \"a\"]\ndriver = serial\n",
+                 "[device \"a\"]\ndriver = iio\n", "[device \"a\"]\ndriver = exec\n",
+                 "[device \"a\"]\ndriver = replay\n", "[log]\npath = l\nbytes_max = x\n");
+    CAPTURE(section);
+    std::ofstream(path) << section;
+    try {
+        (void)load_plan({.file = path});
+        FAIL("no problem was found");
+    } catch (const SettingsError& error) {
+        CAPTURE(error.what());
+        CHECK(error.problems().size() == 1);
+    }
+}
+
 TEST_CASE("a duplicate endpoint is a problem, unless it requests any free port", "[gateway][plan]") {
     const std::string once = "[publish \"a\"]\nendpoint = tcp://127.0.0.1:5556\n";
     const auto problems = plan_problems(once + "[publish \"b\"]\nendpoint = tcp://127.0.0.1:5556\n");
@@ -217,11 +238,11 @@ TEST_CASE("the maximum wait of a breaker must not be less than its wait", "[gate
               "ms"});
 }
 
-TEST_CASE("queue size and policy are taken from the settings, and size 0 means the default", "[gateway][plan]") {
+TEST_CASE("queue size and policy are taken from the settings", "[gateway][plan]") {
     for (const std::string_view policy : rules::overflow_policies) {
-        const std::string ini = "queue_size = 0\n[queue]\npolicy = " + std::string(policy);
+        const std::string ini = "queue_size = 77\n[queue]\npolicy = " + std::string(policy);
         const Plan plan = make_plan(parse_settings(ini, "x.ini"));
-        CHECK(plan.queue_capacity == 1'024);
+        CHECK(plan.queue_capacity == 77);
         CHECK(to_string(plan.queue_policy) == policy);
     }
 }

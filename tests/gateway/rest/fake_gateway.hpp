@@ -34,6 +34,33 @@ class FakeGateway {
         handlers.http = [] {
             return HttpFigures{};
         };
+        handlers.shown_devices = [this] {
+            return shown_devices(snapshot, true);
+        };
+        handlers.shown_device = [this](std::string_view name) -> std::optional<ShownDevice> {
+            for (ShownDevice& shown : shown_devices(snapshot, true)) {
+                if (shown.device.name == name) {
+                    return std::move(shown);
+                }
+            }
+            return std::nullopt;
+        };
+        handlers.copy_last = [this](ChannelId channel, TelemetrySample& out) {
+            const auto found = last_samples.find(channel);
+            out = found == last_samples.end() ? out : found->second;
+            return found != last_samples.end();
+        };
+        handlers.catch_up = [] {
+        };
+        handlers.subscribers = [this] {
+            return answering ? std::optional(snapshot.subscribers) : std::nullopt;
+        };
+        handlers.log = [this] {
+            return snapshot.log;
+        };
+        handlers.uptime = [this] {
+            return snapshot.uptime;
+        };
         handlers.devices = [] {
             return std::vector<std::string>{"host", "boiler"};
         };
@@ -84,6 +111,7 @@ class FakeGateway {
 
     std::atomic<bool> answering{true};
     StatusSnapshot snapshot;  // its state when a server is created from this or a route is called
+    std::map<ChannelId, TelemetrySample> last_samples;
     Health health;
     std::vector<std::string> changes;  // as logged
     std::vector<std::string> changes_as_json;

@@ -135,6 +135,58 @@ TEST_CASE("changes that come too fast are refused with 429", "[gateway][rest][ac
     CHECK(rest.get({}) == 200);
 }
 
+TEST_CASE("a client that changes settings without a pause can still command devices", "[gateway][rest][access]") {
+    GuardedServer rest({.limits = {.changes = {0.0, 2.0}}});
+    const auto set_level = [&] {
+        return GuardedServer::status(rest.client.Put("/log-level", R"({"level":"info"})", "application/json"));
+    };
+    CHECK(set_level() == 200);
+    CHECK(set_level() == 200);
+    CHECK(set_level() == 429);
+    CHECK(GuardedServer::status(rest.client.Post("/devices/host/stop", "", "text/plain")) == 200);
+    CHECK(rest.post({}) == 200);
+}
+
+TEST_CASE("a page of another origin cannot open a stream, and a browser's request for its page is refused",
+          "[gateway][rest][access]") {
+    GuardedServer rest;
+    const std::string own = "http://" + rest.server.address();
+    const auto stream = [&](const std::string& field) {
+        RawHttpClient client(rest.server.address());
+        client.send("GET /stream HTTP/1.1\r\nHost: " + rest.server.address() + "\r\n" + field + "\r\n\r\n");
+        return client.read_until("\r\n").substr(9, 3);
+    };
+    CHECK(stream("Origin: http://evil.example") == "403");
+    CHECK(stream("Origin: null") == "403");
+    CHECK(stream("Sec-Fetch-Site: cross-site") == "403");
+    CHECK(stream("Origin: " + own) == "200");
+    CHECK(stream("Sec-Fetch-Site: same-origin") == "200");
+    CHECK(rest.get({{"Sec-Fetch-Site", "same-site"}}) == 403);
+    CHECK(rest.get({{"Sec-Fetch-Site", "none"}}) == 200);
+}
+
+TEST_CASE("a link of another origin opens a page, but neither a frame nor a stream", "[gateway][rest][access]") {
+    GuardedServer rest;
+    const auto navigate = [&](const char* site, const char* to, const char* path) {
+        return GuardedServer::status(
+            rest.client.Get(path, {{"Sec-Fetch-Site", site}, {"Sec-Fetch-Mode", "navigate"}, {"Sec-Fetch-Dest", to}}));
+    };
+    CHECK(navigate("cross-site", "document", "/status") == 200);
+    CHECK(navigate("cross-site", "document", "/stream") == 403);
+    for (const char* const embedded : {"iframe", "frame", "object", "embed", ""}) {
+        CHECK(navigate("cross-site", embedded, "/stream") == 403);
+        CHECK(navigate("same-site", embedded, "/status") == 403);
+    }
+}
+
+TEST_CASE("a request with an unknown token is logged with its address", "[gateway][rest][access]") {
+    WithTokens with;
+    CHECK(with.rest.get(bearer("a-token-that-nobody-has")) == 401);
+    with.rest.server.stop();
+    CHECK(with.rest.gateway.changes ==
+          std::vector<std::string>{"rest request refused from=127.0.0.1 method=GET path=/status reason=unknown_token"});
+}
+
 TEST_CASE("after a reload the new tokens are valid and the old ones are not", "[gateway][rest][access]") {
     WithTokens with;
     write_private(with.folder, "tokens", "reader someone another-token-of-mine\n");
@@ -220,6 +272,7 @@ TEST_CASE("a change is logged with the client and the request", "[gateway][rest]
     client.Post("/devices/host/stop", admin, "", "text/plain");
     server.stop();
     CHECK(told ==
+          "refused 127.0.0.1: rest request refused from=127.0.0.1 method=POST path=/start reason=no_token\n"
           "refused dashboard: rest change by=dashboard method=POST path=/start result=403\n"
           "rest change by=operator method=POST path=/devices/host/stop result=200 command=stop device=host\n");
 }

@@ -112,6 +112,21 @@ TEST_CASE("problems of sent settings are reported with JSON pointers", "[gateway
     CHECK(body["generation"] == 1);
 }
 
+TEST_CASE("sent settings that need a file or a restart are reported with JSON pointers too",
+          "[gateway][rest][config]") {
+    const auto [patch, status, pointer] = GENERATE(table<std::string, int, std::string>({
+        {R"({"device":{"a.b":{"driver":"http","url":"http://x/"}}})", 422, "/device/a.b"},
+        {R"({"gateway":{"record":"/tmp/x"}})", 422, "/gateway/record"},
+        {R"({"rest":{"listen":""}})", 409, "/rest/listen"},
+        {R"({"sampling":{"realtime_priority":3}})", 409, "/sampling/realtime_priority"},
+    }));
+    Configured call;
+    call.fields["Content-Type"] = "application/merge-patch+json";
+    const HttpResponse response = call("PATCH", "/config", patch);
+    CHECK(response.status == status);
+    CHECK(json::parse(response.body)["errors"][0]["pointer"] == pointer);
+}
+
 TEST_CASE("each outcome of a reload has its status code", "[gateway][rest][config]") {
     const auto [file, fails_with, outcome, status] =
         GENERATE(table<std::string, std::string, std::string, int>({{"queue_size = 5\n", "", "applied", 200},

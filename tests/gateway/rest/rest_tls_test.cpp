@@ -11,6 +11,7 @@
 #include <openssl/ssl.h>
 
 #include <chrono>
+#include <cstdio>
 #include <list>
 #include <memory>
 #include <string>
@@ -137,6 +138,19 @@ TEST_CASE("a key that all users can read is refused", "[gateway][rest][tls]") {
     TlsFixture tls;
     REQUIRE(::chmod(tls.server_certificate.key_path.c_str(), 0644) == 0);
     CHECK_THROWS_WITH(tls.start(tls.paths()), Catch::Contains("chmod o= " + tls.server_certificate.key_path));
+}
+
+TEST_CASE("a key with a password is refused, and not requested at the terminal", "[gateway][rest][tls]") {
+    TlsFixture tls;
+    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(tls.server_certificate.key_path.c_str(), "w"),
+                                                               &std::fclose);
+    const std::unique_ptr<EVP_PKEY, decltype(&::EVP_PKEY_free)> key(::EVP_EC_gen("P-256"), &::EVP_PKEY_free);
+    std::string password = "secret";
+    REQUIRE(::PEM_write_PrivateKey(file.get(), key.get(), ::EVP_aes_256_cbc(), nullptr, 0, nullptr, password.data()) ==
+            1);
+    REQUIRE(std::fflush(file.get()) == 0);
+    CHECK_THROWS_WITH(tls.start(tls.paths()),
+                      Catch::StartsWith(tls.server_certificate.key_path) && Catch::Contains("has a password"));
 }
 
 TEST_CASE("TLS older than 1.2 is refused", "[gateway][rest][tls]") {

@@ -1,6 +1,6 @@
 #include "services/history_replay.hpp"
 #include "base/topic_order.hpp"
-#include "core/waker.hpp"
+#include "core/queue_waker.hpp"
 #include "services/hole_replay.hpp"
 #include "support/catch.hpp"
 #include "support/rounds.hpp"
@@ -65,7 +65,7 @@ struct ReplayBench {
     std::vector<ChannelId> ids;
     Ledger ledger{1, channels};
     Reactor reactor;
-    Waker waker;
+    QueueWaker waker;
     BoundedQueue<TelemetrySample> queue{1'024, OverflowPolicy::drop_oldest};
     History history;
     SampleText text{channels, 5};

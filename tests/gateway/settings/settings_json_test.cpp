@@ -268,10 +268,10 @@ TEST_CASE("a problem of a document has a JSON pointer", "[gateway][settings_json
          R"(/sampling/cpu_affinity: 1 has the wrong type; must be an array of whole numbers, 0 to 1023)"},
         {R"({"gateway":{"queue_size":1.5}})",
          R"(/gateway/queue_size: 1.5 has the wrong type; must be a whole number without a unit, 1 to 1048576 )"
-         "(samples), or 0 for the default 1024"},
+         "(samples), or auto"},
         {R"({"gateway":{"queue_size":99999999999999999999}})",
          R"(/gateway/queue_size: 1e+20 has the wrong type; must be a whole number without a unit, 1 to 1048576 )"
-         "(samples), or 0 for the default 1024"},
+         "(samples), or auto"},
     }));
     CAPTURE(document);
     CHECK(document_problems(document) == problem);
@@ -389,5 +389,5 @@ TEST_CASE("the hash depends on every value and not on the order of sections", "[
     CHECK(hash(a + "interval_ms = 5") != hash(a + "interval_ms = 6"));
     CHECK(hash("").size() == 16);
     CHECK(hash("").find_first_not_of("0123456789abcdef") == std::string::npos);
-    CHECK(hash("") == hash("queue_size = 1024\n"));
+    CHECK(hash("") == hash("queue_size = auto\n"));
 }

@@ -1,6 +1,7 @@
 #include "settings/settings_json.hpp"
 
 #include "config/load.hpp"
+#include "plan/plan.hpp"
 #include "support/catch.hpp"
 
 using namespace telegate;
@@ -23,7 +24,26 @@ TEST_CASE("a merge patch replaces members, and null restores the default", "[gat
     CHECK_THROWS_AS(settings_from_patch(base, R"({"gateway":{"queue_size":1,"queue_size":2}})"), SettingsError);
 }
 
-TEST_CASE("a merge patch leaves other settings as they are, even bytes that are not UTF-8", "[gateway][json]") {
-    const Settings base = parse_settings("record = /tmp/a\xff\n", "t.ini");
-    CHECK(settings_from_patch(base, R"({"gateway":{"queue_size":9}})").record.path == base.record.path);
+TEST_CASE("a merge patch leaves other settings as they are", "[gateway][json]") {
+    const Settings base = parse_settings("state_file = /tmp/\xc3\xa4\n", "t.ini");
+    CHECK(settings_from_patch(base, R"({"gateway":{"queue_size":9}})").state_file == base.state_file);
+}
+
+TEST_CASE("problems of a plan name the settings that were sent by their JSON pointers", "[gateway][json]") {
+    const auto [sent, pointer] = GENERATE(table<std::string, std::string>({
+        {R"({"log":{"path":"l","bytes_max":5}})", "/log/bytes_max"},
+        {R"({"log":{"devices":["a"]}})", "/log/devices"},
+        {R"({"publish":{"q.r":{"endpoint":"tcp://1.2.3:1"}}})", "/publish/q.r/endpoint"},
+        {R"({"device":{"a":{"driver":"simulated","offset_ms":999999}}})", "/device/a/offset_ms"},
+        {R"({"device":{"a":{"driver":"simulated"}},"channel":{"a/x.y":{"decimals":1}}})", "/channel/a~1x.y"},
+    }));
+    CAPTURE(sent);
+    try {
+        (void)make_plan(settings_from_json(sent));
+        FAIL("no problem was found");
+    } catch (const SettingsError& error) {
+        const auto problems = with_json_pointers(error.problems());
+        REQUIRE(problems.size() == 1);
+        CHECK(problems[0].key == pointer);
+    }
 }

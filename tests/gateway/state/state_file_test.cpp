@@ -27,9 +27,9 @@ struct Scratch {
         return std::filesystem::exists(std::filesystem::symlink_status(dir.path(name)));
     }
     /// Runs a gateway from start to stop. Returns its epoch.
-    std::int64_t run(std::int64_t now_ms, const std::string& name = "state") {
+    std::int64_t run(std::int64_t now_ms, const std::string& name = "state", std::int64_t logged_ms = 0) {
         StateFile file(dir.path(name), log);
-        const std::int64_t epoch = file.choose_epoch(now_ms);
+        const std::int64_t epoch = file.choose_epoch(now_ms, logged_ms);
         file.begin(epoch);
         file.end({{"a/b", 7}}, 100, {.time_utc_ms = epoch + 1, .counts = {.sampled = 100, .published = 100}});
         return epoch;
@@ -108,6 +108,14 @@ TEST_CASE("if the clock has gone back, no epoch is lost or used twice", "[gatewa
         CHECK(file.find(epoch)->last_seqs.at("a/b") == 7);
     }
     CHECK_THAT(scratch.dir.read("log"), Catch::Contains("last_epoch=5001 now=0 epoch=5002"));
+}
+
+TEST_CASE("an epoch is later than those of the logs, with or without a state file", "[gateway][services][state_file]") {
+    Scratch scratch;
+    CHECK(scratch.run(0, "state", 7'000) == 7'001);
+    CHECK(scratch.run(0, "state", 3'000) == 7'002);
+    CHECK(StateFile("", scratch.log).choose_epoch(0, 7'000) == 7'001);
+    CHECK(StateFile("", scratch.log).choose_epoch(8'000, 7'000) == 8'000);
 }
 
 TEST_CASE("only one gateway can use a state file, whatever its name", "[gateway][services][state_file]") {

@@ -184,7 +184,7 @@ TEST_CASE("a device that loses samples because the queue is full is reported for
     ChannelTable channels;
     BoundedQueue<TelemetrySample> queue(1);
     Ledger ledger(1, channels);
-    Waker waker;
+    QueueWaker waker;
     Sampler sampler(clock, channels, {queue, ledger, waker});
     DeviceOptions options;
     options.name = "flooding";
@@ -214,16 +214,32 @@ TEST_CASE("an endpoint that refused subscriptions is reported for a while", "[ga
     CHECK(trouble.check().good);
 }
 
-TEST_CASE("a gateway whose recording cannot be written is not ready, and says which", "[gateway][health]") {
+TEST_CASE("a gateway whose log cannot be written is not ready, and says which", "[gateway][health]") {
     const ScratchDir folder;
     const std::string path = folder.path("a");
     std::ofstream(path) << "text";  // in the place of the directory
-    GatewayFixture fixture("record = " + path + '\n' + made_device);
-    REQUIRE(becomes_bad(*fixture.gateway, "recordings"));
+    GatewayFixture fixture("[log]\npath = " + path + '\n' + made_device);
+    REQUIRE(becomes_bad(*fixture.gateway, "log"));
     const Health health = fixture.gateway->health();
-    CHECK(check_of(health, "recordings").detail.starts_with(path + " cannot be written: "));
+    CHECK(check_of(health, "log").detail.starts_with(path + " cannot be written: "));
     CHECK_FALSE(health.ready());
     CHECK(health.alive());
     std::filesystem::remove(path);
     CHECK(recovers(*fixture.gateway));
+}
+
+TEST_CASE("a format without a free place is not ready, and the client with the most is named", "[gateway][health]") {
+    ManualClock clock;
+    EndpointTrouble trouble(clock);
+    trouble.set_crowd(PayloadFormat::json, "json has no free place");
+    CHECK(trouble.check().detail == "json has no free place");
+    CHECK_FALSE(trouble.check().is_warning);
+    trouble.set_crowd(PayloadFormat::json, "");
+    CHECK(trouble.check().good);
+    trouble.note({.kind = MonitorEventKind::refused,
+                  .endpoint = "tcp://127.0.0.1:5556",
+                  .peer = "192.0.2.7:1",
+                  .detail = too_many_connections});
+    CHECK(trouble.check().detail ==
+          "tcp://127.0.0.1:5556 cannot accept connections: too many connections (192.0.2.7:1)");
 }

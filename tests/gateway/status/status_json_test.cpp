@@ -275,29 +275,10 @@ TEST_CASE("the status shows what each consumer of samples has received", "[gatew
           nlohmann::json::parse(R"([{"name":"history","taken":900,"missing":7}])"));
 }
 
-TEST_CASE("a recorder is shown with its counts and its error", "[gateway][status]") {
-    StatusSnapshot snapshot;
-    DurableLogStatus& all = snapshot.recorders.emplace_back();
-    all.path = "/a";
-    all.log.samples = 4;
-    all.log.written_bytes = 1;
-    all.pending = 2;
-    all.lost = 3;
-    DurableLogStatus& boiler = snapshot.recorders.emplace_back();
-    boiler.path = "/b";
-    boiler.device = "boiler";
-    boiler.error = "/b: No space left on device";
-    CHECK(shown(snapshot)["recorders"] ==
-          json::parse(
-              R"([{"path":"/a","device":null,"samples":4,"lost":3,"pending":2,"bytes":1,"error":null},
-                  {"path":"/b","device":"boiler","samples":0,"lost":0,"pending":0,"bytes":0,"error":"/b: No space left on device"}])"));
-}
-
 TEST_CASE("an empty gateway has every member", "[gateway][status]") {
     const json status = shown(StatusSnapshot{});
-    const auto member =
-        GENERATE("name", "version", "build", "state", "epoch", "time", "uptime_s", "clock", "queue", "ledger",
-                 "sampler", "consumers", "recorders", "transport", "services", "rest", "channels");
+    const auto member = GENERATE("name", "version", "build", "state", "epoch", "time", "uptime_s", "clock", "queue",
+                                 "ledger", "sampler", "consumers", "transport", "services", "rest", "channels");
     CAPTURE(member);
     CHECK(status.contains(member));
     CHECK(status["ledger"]["balanced"] == true);

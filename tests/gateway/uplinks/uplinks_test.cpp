@@ -2,10 +2,17 @@
 
 #include "core/clock.hpp"
 #include "support/catch.hpp"
+#include "support/eventually.hpp"
+#include "support/manual_clock.hpp"
 #include "support/scratch_dir.hpp"
 
+#include <sys/stat.h>
+
 #include <atomic>
+#include <chrono>
+#include <exception>
 #include <functional>
+#include <future>
 #include <memory>
 #include <string>
 #include <utility>
@@ -37,16 +44,83 @@ std::unique_ptr<uplink::Adapter> make_silent(uplink::AdapterLoop& /*loop*/, upli
 
 constexpr uplink::AdapterModule silent_module{"test", make_silent};
 
+/// Reads its files and reports why they cannot be read.
+class ReadingAdapter final : public uplink::Adapter {
+  public:
+    ReadingAdapter(uplink::AdapterOptions options, Events events)
+        : options_(std::move(options)), events_(std::move(events)) {}
+    void connect() override {
+        try {
+            (void)options_.secrets();
+        } catch (const std::exception& error) {
+            events_.down(error.what(), false);
+        }
+    }
+    void send(const uplink::OutgoingMessage& /*message*/, std::uint64_t /*number*/) override {}
+    void check() override {}
+    void close() override {}
+
+  private:
+    const uplink::AdapterOptions options_;
+    const Events events_;
+};
+
+std::unique_ptr<uplink::Adapter> make_reading(uplink::AdapterLoop& /*loop*/, uplink::AdapterOptions options,
+                                              uplink::Adapter::Events events) {
+    return std::make_unique<ReadingAdapter>(std::move(options), std::move(events));
+}
+
+constexpr uplink::AdapterModule reading_module{"test", make_reading};
+
+UplinkOptions options_with(const uplink::AdapterModule& module, const std::string& url) {
+    UplinkOptions options;
+    options.runner.name = "cloud";
+    options.module = &module;
+    options.urls = {url};
+    return options;
+}
+
 }  // namespace
+
+TEST_CASE("a TLS file that is a pipe fails the connection of an uplink and does not block it", "[uplinks]") {
+    const test::ScratchDir folder;
+    const SystemClock clock;
+    Log log("off");
+    UplinkOptions options = options_with(reading_module, "tls://127.0.0.1");
+    const std::string pipe = folder.path("pem");
+    REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+    uplink::AdapterSecrets& files = options.files;
+    for (uplink::AdapterFile* const file :
+         {&files.credentials, &files.tls_ca, &files.tls_certificate, &files.tls_key}) {
+        file->path = pipe;
+        Uplinks uplinks({clock, log, folder.path(), {}}, {options});
+        uplinks.start();
+        uplinks.log_synced(1);
+        const std::string reason = "read " + pipe + ": not a regular file: ";
+        CHECK(test::eventually([&] { return uplinks.status().front().status.error.starts_with(reason); }));
+        file->path.clear();
+    }
+}
+
+TEST_CASE("an uplink that delivers nothing is late, whatever happens to the wall clock", "[uplinks]") {
+    const test::ScratchDir folder;
+    test::ManualClock clock;
+    Log log("off");
+    const UplinkOptions options = options_with(silent_module, "nats://127.0.0.1");
+    Uplinks uplinks({clock, log, folder.path(), {}}, {options});
+    uplinks.start();
+    uplinks.log_synced(1);
+    CHECK(test::eventually([&] { return uplinks.status().front().status.is_behind; }));
+    clock.step_utc(-std::chrono::hours(24));
+    clock.advance(std::chrono::seconds(61));
+    CHECK(uplinks.status().front().is_late());
+}
 
 TEST_CASE("an uplink that is replaced protects the log until its successor does", "[uplinks]") {
     const test::ScratchDir folder;
     const SystemClock clock;
     Log log("off");
-    UplinkOptions options;
-    options.runner.name = "cloud";
-    options.module = &silent_module;
-    options.urls = {"nats://127.0.0.1"};
+    const UplinkOptions options = options_with(silent_module, "nats://127.0.0.1");
     Uplinks uplinks({clock, log, folder.path(), {}}, {options});
     uplinks.start();
     CHECK(uplinks.keep_from() == 0);
@@ -64,6 +138,56 @@ TEST_CASE("an uplink that is replaced protects the log until its successor does"
     CHECK(ends == 2);
     CHECK(uplinks.keep_from() == store::position_max);
     at_close = {};
+}
+
+TEST_CASE("an uplink whose thread does not stop is abandoned, and its successor waits for the end", "[uplinks]") {
+    const test::ScratchDir folder;
+    const SystemClock clock;
+    Log log("off");
+    const UplinkOptions options = options_with(silent_module, "nats://127.0.0.1");
+    std::promise<void> gate;
+    at_close = [opened = gate.get_future().share()] {
+        opened.wait();
+    };
+    {
+        Uplinks uplinks({clock, log, folder.path(), {}, std::chrono::milliseconds(500)}, {options});
+        uplinks.start();
+        const auto always = [](const std::string&) {
+            return true;
+        };
+        uplinks.change({options}, always);
+        CHECK(uplinks.abandoned_count() == 1);
+        CHECK(uplinks.has_abandoned());
+        CHECK(uplinks.keep_from() == 0);
+        CHECK(uplinks.status().front().status.error.starts_with("waits for the end of its previous thread"));
+        const auto is_behind = [&] {
+            uplinks.log_synced(1);
+            return uplinks.status().front().status.is_behind;
+        };
+        CHECK_FALSE(is_behind());
+        gate.set_value();
+        CHECK(test::eventually([&] { return !uplinks.has_abandoned(); }));
+        CHECK(test::eventually(is_behind));
+        CHECK(uplinks.abandoned_count() == 1);
+        CHECK(uplinks.status().front().status.error.empty());
+    }
+    at_close = {};
+}
+
+TEST_CASE("a command that an uplink does not finish in time is late", "[uplinks]") {
+    const test::ScratchDir folder;
+    const SystemClock clock;
+    Log log("off");
+    Uplinks uplinks({clock, log, folder.path(), {}}, {options_with(silent_module, "nats://127.0.0.1")});
+    uplinks.start();
+    std::promise<void> gate;
+    const auto wait = [opened = gate.get_future().share()](uplink::UplinkRunner&) {
+        opened.wait();
+        return UplinkResult::done;
+    };
+    CHECK(uplinks.call("cloud", wait) == UplinkResult::late);
+    gate.set_value();
+    CHECK(uplinks.call("cloud", wait) == UplinkResult::done);
 }
 
 }  // namespace telegate

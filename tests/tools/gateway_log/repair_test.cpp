@@ -1,6 +1,7 @@
 #include "log_fixture.hpp"
 #include "store/segment_reader.hpp"
 
+#include <algorithm>
 #include <system_error>
 
 namespace telegate::log_tool::test {
@@ -72,7 +73,7 @@ TEST_CASE("after a repair, no position of a renamed segment is used again", "[ga
     f.add(0, 500);
     f.stop();
     const store::Position end = store::SegmentReader::open(f.disk, "/log/" + f.segments()[1])->index().end_position;
-    f.content(1)[0] ^= std::byte{1};
+    std::fill(f.content(1).begin(), f.content(1).end(), std::byte{1});
     const std::string renamed = f.segments()[1];
     REQUIRE(f.run({"repair", "/log"}).has("renamed " + renamed));
     f.start();

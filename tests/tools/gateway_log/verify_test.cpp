@@ -104,7 +104,7 @@ TEST_CASE("an unreadable segment becomes a gap, before and after it is renamed",
     f.stop();
     REQUIRE(f.segments().size() > 3);
     const std::string name = f.segments()[1];
-    damage(f.content(1), 0, 8);
+    damage(f.content(1), 0, f.content(1).size());
     const Outcome before = f.run({"verify", "/log"});
     CHECK(before.code == exit_code::ok);
     CHECK(before.has("(damaged)"));
@@ -114,6 +114,64 @@ TEST_CASE("an unreadable segment becomes a gap, before and after it is renamed",
     CHECK(after.code == exit_code::ok);
     CHECK(after.has("damaged file " + name + ".damaged: "));
     CHECK(after.last_line() == before.last_line());
+}
+
+TEST_CASE("a segment with a damaged beginning is read, and a repair rebuilds it", "[gateway_log][verify]") {
+    LogFixture f;
+    f.segment_bytes = 1'000;
+    f.start();
+    for (int i = 0; i < 40; ++i) {
+        f.add(0, 10);
+        f.log->sync();
+    }
+    f.stop();
+    const std::string whole = f.run({"dump", "/log"}).out;
+    const std::vector<std::byte> intact = f.content(1);
+    damage(f.content(1), 0, 80);
+    CHECK(f.run({"verify", "/log"}).last_line() == "log complete: 400 samples and 0 explained gaps in 1 epoch");
+    CHECK(f.run({"dump", "/log"}).out == whole);
+    CHECK(f.run({"repair", "/log"}).out == "rebuilt the header of " + f.segments()[1] + "\n");
+    CHECK(f.run({"repair", "/log"}).out == "nothing to repair\n");
+    CHECK(std::equal(intact.begin(), intact.begin() + 48, f.content(1).begin()));  // identity, position and epoch
+    CHECK(f.run({"dump", "/log"}).out == whole);
+}
+
+TEST_CASE("samples whose names are damaged are counted, and a repair keeps them", "[gateway_log][verify]") {
+    LogFixture f;
+    f.start();
+    f.add(0, 10);
+    f.kill();
+    for (std::size_t at = 80; at + 1 < f.content(0).size(); ++at) {
+        if (f.content(0)[at] == std::byte{'e'} && f.content(0)[at + 1] == std::byte{'v'}) {
+            damage(f.content(0), at, 1);
+        }
+    }
+    const std::size_t bytes = f.content(0).size();
+    CAPTURE(f.run({"verify", "/log"}).out);
+    CHECK(f.run({"verify", "/log"}).has("samples omitted because the names of their channels are damaged: 10\n"));
+    CHECK(f.run({"repair", "/log"})
+              .has("kept samples of 1 channel in the last segment, although the names are damaged\n"));
+    CHECK(f.content(0).size() > bytes);
+    CHECK(f.run({"verify", "/log"}).has("samples omitted because the names of their channels are damaged: 10\n"));
+}
+
+TEST_CASE("a record that a crash has torn is not reported as damage", "[gateway_log][verify]") {
+    LogFixture f;
+    f.start();
+    for (int i = 0; i < 3; ++i) {
+        f.add(0, 100);
+    }
+    f.kill();
+    const auto segment = store::SegmentReader::open(f.disk, "/log/" + f.segments()[0]);
+    const std::uint64_t from = segment->index().blocks[1].offset;
+    const std::uint64_t end = GENERATE(false, true) ? segment->index().blocks[2].offset : f.content(0).size();
+    std::fill(f.content(0).begin() + static_cast<std::ptrdiff_t>(from),
+              f.content(0).begin() + static_cast<std::ptrdiff_t>(end), std::byte{0});
+    const Outcome outcome = f.run({"verify", "/log"});
+    CAPTURE(outcome.out);
+    CHECK_FALSE(outcome.has("damaged"));
+    CHECK(outcome.has("incomplete record, being written or left by a crash, in " + f.segments()[0]));
+    CHECK(f.run({"list", "/log"}).has("open\n"));
 }
 
 TEST_CASE("the first segment of an epoch that cannot be read is explained", "[gateway_log][verify]") {
@@ -128,7 +186,7 @@ TEST_CASE("the first segment of an epoch that cannot be read is explained", "[ga
         f.log->sync();
     }
     f.stop();
-    damage(f.content(1), 0, 8);
+    damage(f.content(1), 0, f.content(1).size());
     const Outcome before = f.run({"verify", "/log"});
     CHECK(before.has("(damaged)"));
     CHECK(before.code == exit_code::ok);

@@ -1,6 +1,5 @@
 #include "gateway_tail/account.hpp"
 #include "gateway_tail/narrator.hpp"
-#include "gateway_tail/rate_table.hpp"
 #include "gateway_tail/tail_options.hpp"
 #include "gateway_tail/troubles.hpp"
 
@@ -85,19 +84,22 @@ TEST_CASE("the summary lists a few ranges and counts the rest", "[tail][account]
 }
 
 TEST_CASE("recovered samples are reported once settled, at most once a second", "[tail][narrator]") {
+    Account account;
     Narrator narrator;
     Time now = Time() + std::chrono::hours(1);
     narrator.lost_connection();
-    CHECK_FALSE(narrator.words(now, true).has_value());
+    CHECK_FALSE(narrator.words(now, true, account.counts()).has_value());
     narrator.regained_connection();
-    narrator.give(sample(1, true));
+    account.give(sample(1, true));
+    account.lose(gap(43, 54));
     narrator.lose(gap(43, 54));
-    CHECK_FALSE(narrator.words(now, false).has_value());
-    CHECK(narrator.words(now, true) ==
+    CHECK_FALSE(narrator.words(now, false, account.counts()).has_value());
+    CHECK(narrator.words(now, true, account.counts()) ==
           "reconnected: 1 sample recovered by replay, 12 lost (queue_overflow) a/x 43..54");
+    account.lose(gap(60, 60));
     narrator.lose(gap(60, 60));
-    CHECK_FALSE(narrator.words(now, true).has_value());
-    CHECK(narrator.words(now + std::chrono::seconds(1), true) == "1 lost (queue_overflow) a/x 60");
+    CHECK_FALSE(narrator.words(now, true, account.counts()).has_value());
+    CHECK(narrator.words(now + std::chrono::seconds(1), true, account.counts()) == "1 lost (queue_overflow) a/x 60");
 }
 
 TEST_CASE("a connection problem is reported once, and again after a connection was made", "[tail][troubles]") {
@@ -112,51 +114,20 @@ TEST_CASE("a connection problem is reported once, and again after a connection w
     CHECK_FALSE(said().empty());
 }
 
-TEST_CASE("a client with a key is advised to check it", "[tail][troubles]") {
-    Troubles troubles(true, true);
-    CHECK(troubles.words(Troubles::Socket::publish, "tcp://h:1", "peer disconnected") ==
-          "tcp://h:1: handshake refused: is the key correct?");
-    CHECK(troubles.words(Troubles::Socket::publish, "tcp://h:1", "security mechanisms do not match") ==
-          "tcp://h:1: the gateway does not use CURVE: remove --curve-server-key");
-}
-
-TEST_CASE("the option is named if only one of the two sockets uses CURVE", "[tail][troubles]") {
-    CHECK(Troubles(true, true).words(Troubles::Socket::services, "tcp://h:2", "security mechanisms do not match") ==
-          "tcp://h:2: the services do not use CURVE: use --curve-for publish");
-    CHECK(Troubles(true, true).words(Troubles::Socket::services, "tcp://h:2", "peer disconnected") ==
-          "tcp://h:2: handshake refused: is the key correct? If the services do not use CURVE, use "
-          "--curve-for publish");
-    CHECK(Troubles(true, false).words(Troubles::Socket::services, "tcp://h:2", "security mechanisms do not match") ==
-          "tcp://h:2: the services require CURVE: remove --curve-for");
-    CHECK(Troubles(false, true).words(Troubles::Socket::publish, "tcp://h:1", "security mechanisms do not match") ==
-          "tcp://h:1: the gateway requires CURVE: remove --curve-for");
-}
-
-TEST_CASE("the table has a row for each topic and counts the topics that do not fit", "[tail][rates]") {
-    RateTable table;
-    Sample other = sample(1);
-    other.topic = "a/y";
-    other.topic_index = 1;
-    table.give(sample(1), 2'000'000);
-    table.give(sample(2), 4'000'000);
-    table.give(other, 0);
-    table.lose(gap(3, 5));
-    const std::string page = table.page(std::chrono::seconds(2), 1);
-    CHECK(page.find("a/x                          1.0        3.00        4.00           2           3\n") !=
-          std::string::npos);
-    CHECK(page.find("and 1 more topic\n") != std::string::npos);
-    CHECK(table.page(std::chrono::seconds(1), 9).find("a/y                          0.0           -") !=
-          std::string::npos);
-}
-
-TEST_CASE("a topic without output has no row", "[tail][rates]") {
-    RateTable table;
-    Sample third = sample(1);
-    third.topic_index = 2;
-    table.give(third, 0);
-    const std::string page = table.page(std::chrono::seconds(1), 1);
-    CHECK(std::count(page.begin(), page.end(), '\n') == 2);
-    CHECK(page.find("\na/x ") != std::string::npos);
+TEST_CASE("the advice about CURVE depends on the sockets that use it", "[tail][troubles]") {
+    using Socket = Troubles::Socket;
+    const auto [socket, publish, services, advice] = GENERATE(table<Socket, bool, bool, const char*>({
+        {Socket::publish, true, true, "the gateway does not use CURVE: remove --curve-server-key"},
+        {Socket::services, true, true, "the services do not use CURVE: use --curve-for publish"},
+        {Socket::services, true, false, "the services require CURVE: remove --curve-for"},
+        {Socket::publish, false, true, "the gateway requires CURVE: remove --curve-for"},
+    }));
+    CHECK(Troubles(publish, services).words(socket, "tcp://h:1", "security mechanisms do not match") ==
+          "tcp://h:1: " + std::string(advice));
+    CHECK(Troubles(true, true)
+              .words(socket, "tcp://h:1", "peer disconnected")
+              .value()
+              .starts_with("tcp://h:1: handshake refused: is the key correct?"));
 }
 
 TEST_CASE("the default services endpoint is next to the publish endpoint", "[tail][options]") {
@@ -187,33 +158,6 @@ TEST_CASE("endpoints may have host names, and an age is sent to the gateway in m
     CHECK(parsed.options->publish.host == "gateway.example.org");
     CHECK(parsed.options->services->port == 5557);
     CHECK(parsed.options->since == "600000ms");
-}
-
-TEST_CASE("a prefix may be as long as the services accept", "[tail][options]") {
-    const auto exit_code_with = [](const std::string& topic) {
-        return parse({"tcp://127.0.0.1:5556", topic.c_str()}).exit_code;
-    };
-    CHECK(exit_code_with(std::string(256, 'x')) == exit_code::nothing_lost);
-    CHECK(exit_code_with(std::string(257, 'x')) == exit_code::usage);
-    CHECK(exit_code_with("\xC3\xA9") == exit_code::nothing_lost);
-    CHECK(exit_code_with("\xC3") == exit_code::usage);
-}
-
-TEST_CASE("without other options, --last waits a few seconds at most", "[tail][options]") {
-    constexpr const char* place = "tcp://127.0.0.1:5556";
-    CHECK(parse({place, "--last"}).options->connect_timeout == std::chrono::seconds(5));
-    CHECK(parse({place, "--last", "--connect-timeout", "1m"}).options->connect_timeout == std::chrono::minutes(1));
-    CHECK_FALSE(parse({place, "--last", "--follow"}).options->connect_timeout.has_value());
-    CHECK_FALSE(parse({place}).options->connect_timeout.has_value());
-}
-
-TEST_CASE("each output flag selects its format", "[tail][options]") {
-    const auto [flag, format] = GENERATE(table<const char*, OutputFormat>({{"--json", OutputFormat::json},
-                                                                           {"--csv", OutputFormat::csv},
-                                                                           {"--rate", OutputFormat::rates},
-                                                                           {"--quiet", OutputFormat::none},
-                                                                           {"--follow", OutputFormat::text}}));
-    CHECK(parse({"tcp://127.0.0.1:5556", "--last", flag}).options->format == format);
 }
 
 }  // namespace telegate::tail::test

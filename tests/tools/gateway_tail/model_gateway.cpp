@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 namespace telegate::tail::test {
 
@@ -71,23 +72,38 @@ void ModelGateway::beat_all() {
     }
     for (const std::string& topic : topics) {
         tell_dropped(topic);
-        if (truth(topic).last_told > 0) {
-            send({Kind::beat, topic, epoch_, truth(topic).last_told, 0, Reason::other});
-        }
+        send({Kind::beat, topic, epoch_, truth(topic).last_told, 0, Reason::other});
     }
+    send({Kind::beat, "silent/x", epoch_, 0, 0, Reason::other});
 }
 
 void ModelGateway::restart() {
     const bool is_clean = !chance(troubles_.unclean_restart);
+    const bool is_forgetful = !is_clean && chance(50);
     for (auto& [key, each] : truths_) {
         each.end_is_known = key.second == epoch_ ? is_clean : each.end_is_known;
     }
     disconnect();
     const std::int64_t before = epoch_;
-    epoch_ += chance(20) ? -37 : 41;  // the clock may have been set back
-    next_epochs_[before] = {epoch_, is_clean};
+    if (is_forgetful) {  // the clock was set back, and the file with the earlier epochs was removed
+        epoch_ -= 37;
+        next_epochs_.clear();
+        has_forgotten_ = true;
+    } else {
+        epoch_ += 41;
+        next_epochs_[before] = {epoch_, is_clean};
+    }
     history_.clear();
     positions_ = 0;
+}
+
+void ModelGateway::connect() {
+    if (!std::exchange(was_connected_, true)) {
+        for (auto& [key, each] : truths_) {
+            each.told_before = each.last_told;
+        }
+    }
+    is_connected_ = true;
 }
 
 void ModelGateway::disconnect() {
@@ -100,7 +116,12 @@ void ModelGateway::deliver(Splice& splice, std::size_t count) {
         const Message message = stream_.front();
         stream_.pop_front();
         switch (message.kind) {
-            case Kind::sample: splice.live(sample_of(message.topic, message.epoch, message.first)); break;
+            case Kind::sample: {
+                std::uint64_t& first = truths_[{message.topic, message.epoch}].first_early;
+                first = first == 0 && !has_replied_ ? message.first : first;
+                splice.live(sample_of(message.topic, message.epoch, message.first));
+                break;
+            }
             case Kind::gap:
                 splice.gap({message.topic, message.epoch, message.first, message.last, message.reason});
                 break;
@@ -113,10 +134,19 @@ bool ModelGateway::answer(const Request& request, Answer& answer) {
     if (chance(troubles_.lost_answers)) {
         return false;
     }
+    has_replied_ = true;
     answer.id = request.id;
     answer.epoch = epoch_;
     if (chance(troubles_.busy)) {
         answer.error = AnswerError{"busy", "", std::chrono::milliseconds(20)};
+        return true;
+    }
+    if (request.position && (request.kind == Request::Kind::past || request.kind == Request::Kind::snapshot)) {
+        answer.error = AnswerError{"bad_request", "", {}, "/position"};
+        return true;
+    }
+    answer.position = positions_;
+    if (troubles_.is_old && refuse_as_old(request, answer)) {
         return true;
     }
     switch (request.kind) {
@@ -127,6 +157,21 @@ bool ModelGateway::answer(const Request& request, Answer& answer) {
             request.epoch == epoch_ ? answer_holes(request, answer) : answer_former(request, answer);
             break;
     }
+    return true;
+}
+
+bool ModelGateway::refuse_as_old(const Request& request, Answer& answer) const {
+    const bool has_removed = request.kind == Request::Kind::snapshot && request.removed;
+    const bool has_earlier = request.kind == Request::Kind::since && !request.position && request.earlier_runs;
+    if (!has_removed && !has_earlier && request.kind != Request::Kind::past) {
+        return false;
+    }
+    answer.error = AnswerError{"bad_request",
+                               "",
+                               {},
+                               has_removed   ? "/removed"
+                               : has_earlier ? "/earlier_runs"
+                                             : "/epoch"};
     return true;
 }
 
@@ -219,11 +264,14 @@ void ModelGateway::answer_holes(const Request& request, Answer& answer) {
 void ModelGateway::answer_former(const Request& request, Answer& answer) {
     for (const TopicHole& hole : request.holes) {
         const auto found = truths_.find({hole.topic, request.epoch});
-        if (found == truths_.end() || !found->second.end_is_known) {
+        const bool has_log = request.epoch % 2 == 0;
+        if (found == truths_.end() || !next_epochs_.contains(request.epoch) ||
+            (!found->second.end_is_known && !has_log)) {
             answer.error = AnswerError{"unknown_epoch", "", {}};
             return;
         }
-        const std::uint64_t end = found->second.fates.size();
+        answer.is_end_known = answer.is_end_known && found->second.end_is_known;
+        const std::uint64_t end = answer.is_end_known ? found->second.fates.size() : found->second.last_told;
         const std::uint64_t last = hole.last_seq == 0 ? end : std::min(hole.last_seq, end);
         if (hole.first_seq <= last) {
             answer.gone.push_back({found->first.first, request.epoch, hole.first_seq, last, Reason::not_retained});

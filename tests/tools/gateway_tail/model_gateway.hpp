@@ -21,6 +21,7 @@ struct ModelTroubles {
     unsigned busy = 10;
     unsigned unclean_restart = 30;
     std::size_t history_samples = 1'000'000;
+    bool is_old = false;  // does not know the keys `removed` and `earlier_runs`, and channels of earlier epochs
 };
 
 /// A model of a gateway as described in docs/wire.md, with one splice as its subscriber. It knows the expected output.
@@ -28,9 +29,11 @@ class ModelGateway {
   public:
     enum class Fate : std::uint8_t { published, queue_overflow };
     struct Truth {
-        std::vector<Fate> fates;       // by seq - 1
-        std::uint64_t first_held = 1;  // the history retains nothing below this seq
-        std::uint64_t last_told = 0;   // published, or reported in a gap
+        std::vector<Fate> fates;        // by seq - 1
+        std::uint64_t first_held = 1;   // the history retains nothing below this seq
+        std::uint64_t last_told = 0;    // published, or reported in a gap
+        std::uint64_t told_before = 0;  // before the first connection
+        std::uint64_t first_early = 0;  // first sample that was delivered before the first snapshot, or 0
         bool end_is_known = true;
     };
     using Key = std::pair<std::string, std::int64_t>;  // topic and epoch
@@ -43,7 +46,7 @@ class ModelGateway {
     void sample(const std::string& topic);
     void beat_all();
     void restart();
-    void connect() { is_connected_ = true; }
+    void connect();
     /// Drops the messages in flight.
     void disconnect();
     /// Passes up to `count` messages to the splice.
@@ -52,6 +55,8 @@ class ModelGateway {
     [[nodiscard]] bool answer(const Request& request, Answer& answer);
 
     [[nodiscard]] bool is_connected() const noexcept { return is_connected_; }
+    /// Returns whether the gateway has lost track of an earlier epoch.
+    [[nodiscard]] bool has_forgotten() const noexcept { return has_forgotten_; }
     [[nodiscard]] std::int64_t epoch() const noexcept { return epoch_; }
     [[nodiscard]] const std::map<Key, Truth>& truths() const noexcept { return truths_; }
     /// The expected value of a seq.
@@ -82,6 +87,7 @@ class ModelGateway {
     void answer_since(const Request& request, Answer& answer);
     void answer_holes(const Request& request, Answer& answer);
     void answer_former(const Request& request, Answer& answer);
+    [[nodiscard]] bool refuse_as_old(const Request& request, Answer& answer) const;
     static Sample sample_of(std::string_view topic, std::int64_t epoch, std::uint64_t seq);
     void add(Answer& answer, const std::string& topic, std::uint64_t seq) const;
 
@@ -89,6 +95,9 @@ class ModelGateway {
     ModelTroubles troubles_;
     std::int64_t epoch_ = 100;
     bool is_connected_ = false;
+    bool was_connected_ = false;
+    bool has_replied_ = false;
+    bool has_forgotten_ = false;
     std::map<Key, Truth> truths_;
     std::map<std::int64_t, std::pair<std::int64_t, bool>> next_epochs_;  // and whether the epoch before ended cleanly
     std::deque<Held> history_;                                           // of this epoch

@@ -24,6 +24,7 @@ struct Connection {
     ReactorLoop loop{reactor};
     std::vector<std::string> events;
     std::optional<Place> last;  // of the last event that has one
+    std::uint64_t stream = 0;   // of the last connection
     std::vector<std::string> warnings;
     AdapterOptions options;
     std::optional<JetStreamAdapter> adapter;
@@ -46,8 +47,9 @@ struct Connection {
     void connect() {
         if (!adapter) {
             Adapter::Events into;
-            into.up = [this](const std::string&, std::optional<Place> place) {
-                last = place;
+            into.up = [this](const BackEnd& back_end) {
+                last = back_end.last;
+                stream = back_end.stream;
                 events.emplace_back("up");
             };
             into.acknowledged = [this](std::uint64_t number, bool is_duplicate, Place place) {
@@ -61,8 +63,8 @@ struct Connection {
                 events.push_back("refused " + std::to_string(number) + " " + reason +
                                  (refusal == Refusal::permanent ? ", permanently" : ""));
             };
-            into.down = [this](const std::string& reason) {
-                events.push_back("down " + reason);
+            into.down = [this](const std::string& reason, bool is_refused) {
+                events.push_back((is_refused ? "refused connection " : "down ") + reason);
             };
             adapter.emplace(loop, options, into);
         }
@@ -139,19 +141,68 @@ TEST_CASE("the places of messages are those in the stream that was checked", "[u
     f.server.respond("7", R"({"stream":"S","seq":42})");
     CHECK(f.event() == "acknowledged 7");
     CHECK(f.last == 42);
+}
+
+TEST_CASE("an acknowledgment of another stream ends the connection", "[uplink][jetstream]") {
+    Connection f;
+    f.connect_and_expect_up();
+    f.server.respond("8", R"({"stream":"OTHER","seq":1})");
+    CHECK(f.event() == "down stream OTHER has stored a message for stream S");
+}
+
+TEST_CASE("streams that share a subject with wildcards may all acknowledge", "[uplink][jetstream]") {
+    PlayedNatsServer::Options played;
+    played.names = R"({"total":2,"streams":["S","OTHER"]})";
+    Connection f(played);
+    f.connect_and_expect_up();
     f.server.respond("8", R"({"stream":"OTHER","seq":1})");
     CHECK(f.event() == "acknowledged 8");
     CHECK(f.last == 0);
 }
 
-TEST_CASE("a stream that is gone is noticed by the next check, and one with other limits stays in use",
+TEST_CASE("a stream that was created again has another identity", "[uplink][jetstream]") {
+    const auto info = [](const std::string& created) {
+        return R"({"config":{"name":"S","duplicate_window":120000000000},"created":")" + created + R"("})";
+    };
+    PlayedNatsServer::Options played;
+    played.info = info("a");
+    Connection f(played);
+    f.connect_and_expect_up();
+    const std::uint64_t before = f.stream;
+    CHECK(before != 0);
+    f.server.end_connection();
+    CHECK(f.event() == "down the server closed the connection");
+    f.connect_and_expect_up();
+    CHECK(f.stream == before);
+    f.server.respond("info", info("b"));
+    CHECK(f.event() == "down stream S was replaced by another one");
+}
+
+TEST_CASE("a stream that is gone, or has other limits, is noticed by the next check", "[uplink][jetstream]") {
+    const auto [info, reason] = GENERATE(Catch::Generators::table<std::string, std::string>(
+        {{R"({"error":{"code":404,"description":"stream not found"}})", "down stream not found"},
+         {R"({"config":{"name":"S","duplicate_window":1000000000}})",
+          "down the duplicate window of stream S is 1 s"}}));
+    Connection f;
+    f.connect_and_expect_up();
+    f.server.respond("info", R"({"config":{"name":"S","duplicate_window":120000000000},"state":{"last_seq":7}})");
+    CHECK(f.event() == "checked 7");
+    f.server.respond("info", info);
+    const std::string event = f.event();
+    CAPTURE(event);
+    CHECK(event.starts_with(reason));
+}
+
+TEST_CASE("a stream that accepts smaller messages than at the connection stays in use with a warning",
           "[uplink][jetstream]") {
     Connection f;
     f.connect_and_expect_up();
-    f.server.respond("info", R"({"config":{"name":"S","max_msg_size":5},"state":{"last_seq":7}})");
-    CHECK(f.event() == "checked 7");
-    f.server.respond("info", R"({"error":{"code":404,"description":"stream not found"}})");
-    CHECK(f.event() == "down stream not found");
+    for (int i = 0; i < 2; ++i) {
+        f.server.respond("info", R"({"config":{"name":"S","duplicate_window":120000000000,"max_msg_size":5}})");
+        CHECK(f.event() == "checked 0");
+    }
+    REQUIRE(f.warnings.size() == 1);
+    CHECK(f.warnings[0].find("stream S accepts messages of 5 bytes") != std::string::npos);
 }
 
 TEST_CASE("a message that nobody stores ends the connection", "[uplink][jetstream]") {
@@ -280,8 +331,108 @@ TEST_CASE("a server that refuses connections is reported, and the next one is us
     f.options.urls = {"nats://127.0.0.1:1", f.server.url()};
     f.connect();
     CHECK(f.events.empty());
-    CHECK(f.event().ends_with("cannot connect: the host is unknown, or no server responds at this address"));
+    const std::string event = f.event();
+    CHECK(event.starts_with("refused connection "));
+    CHECK(event.ends_with("cannot connect: the host is unknown, or no server responds at this address"));
     f.connect_and_expect_up();
+}
+
+TEST_CASE("a host name is looked up without blocking the loop, and a lookup can be abandoned", "[uplink][jetstream]") {
+    Connection f;
+    f.options.urls = {"nats://localhost:" + f.server.url().substr(f.server.url().rfind(':') + 1)};
+    f.connect_and_expect_up();
+    f.adapter->close();
+    f.options.urls = {"nats://a-name-that-does-not-exist.invalid"};
+    f.adapter.reset();
+    f.connect();
+    f.reactor.poll();
+    f.adapter->close();
+    f.connect();
+    CHECK(f.event().ends_with("cannot connect: the host is unknown, or no server responds at this address"));
+}
+
+TEST_CASE("a server that falls silent at any stage blocks neither the loop nor the end of the connection",
+          "[uplink][jetstream]") {
+    const std::string with_tls = R"(INFO {"version":"2.9.10","headers":true,"max_payload":1000,"tls_required":true})";
+    const auto [greeting, connected, names, awaited] =
+        GENERATE_COPY(Catch::Generators::table<std::string, std::string, std::string, std::string>(
+            {{"", "", "", "the greeting of the server"},
+             {"INFO {\"version\":", "", "", "the greeting of the server"},
+             {with_tls + "\r\n", "", "", "the TLS handshake of the server"},
+             {PlayedNatsServer::Options().greeting, "", "", "a response to the credentials"},
+             {PlayedNatsServer::Options().greeting, "PONG", "", "a response to the credentials"},
+             {PlayedNatsServer::Options().greeting, "PONG\r\n", "", "the properties of the stream"}}));
+    PlayedNatsServer::Options played;
+    played.greeting = greeting;
+    played.connected = connected;
+    played.names = names;
+    Connection f(played);
+    f.connect();
+    const std::string stage = awaited;
+    CAPTURE(stage);
+    CHECK(f.until([&] { return f.adapter->waits_for() == stage; }));
+    if (stage == "the TLS handshake of the server") {
+        CHECK(f.receives("\x16\x03"));                  // the client's part of the handshake
+        f.server.send(std::string("\x16\x03\x03", 3));  // the beginning of a record
+    }
+    f.adapter->close();
+    f.reactor.poll();
+    CHECK(f.events.empty());
+}
+
+TEST_CASE("a server that sends what cannot be kept is disconnected with the reason", "[uplink][jetstream]") {
+    const auto [sent, reason] = GENERATE(Catch::Generators::table<std::string, std::string>(
+        {{"MSG _INBOX.x 1 1900000000\r\nxxx",
+          "down the server sent a message of 1900000000 bytes, and at most 262144 "
+          "are read"},
+         {"HMSG _INBOX.x 1 12 1900000000\r\nxxx",
+          "down the server sent a message of 1900000000 bytes, and at most "
+          "262144 are read"},
+         {std::string(70'000, 'x'), "down the server sent a line of more than 65536 bytes"},
+         {"MSG _INBOX.x 1 99999999999999999999\r\n", "down Unexpected protocol"},
+         {"HELLO\r\n", "down Unexpected protocol"}}));
+    Connection f;
+    f.connect_and_expect_up();
+    f.server.send(sent);
+    CHECK(f.event() == reason);
+}
+
+TEST_CASE("a server that sends pings and does not read the responses is disconnected", "[uplink][jetstream]") {
+    PlayedNatsServer::Options played;
+    played.greeting = "INFO {\"version\":\"2.9.10\",\"headers\":true,\"max_payload\":100000000}\r\n";
+    Connection f(played);
+    f.connect_and_expect_up();
+    f.server.stop_reading();
+    f.adapter->send(text_message(std::string(32'000'000, 'x')), 1);  // more than the kernel buffers
+    std::string pings;
+    while (pings.size() <= 2 * NatsLink::response_bytes_max) {
+        pings += "PING\r\n";
+    }
+    f.server.send(pings);
+    CHECK(f.event() == "down the server does not read the responses to its pings");
+}
+
+TEST_CASE("a server that repeats errors is disconnected", "[uplink][jetstream]") {
+    PlayedNatsServer::Options played;
+    played.names = "";
+    Connection f(played);
+    f.connect();
+    CHECK(f.receives("PUB $JS.API.STREAM.NAMES"));
+    for (std::size_t i = 0; i <= JetStreamAdapter::errors_max; ++i) {
+        f.server.send("-ERR 'Permissions Violation for Publish to \"$JS.API.STREAM.NAMES\"'\r\n");
+    }
+    CHECK(f.until([&] { return f.events.size() == 2; }));
+    CHECK(f.events.back().find("the server repeats errors: Permissions Violation") != std::string::npos);
+}
+
+TEST_CASE("credentials are not sent without TLS to a server that does not offer it", "[uplink][jetstream]") {
+    Connection f;
+    f.options.secrets = [] {
+        return AdapterSecrets{.credentials = {"/file", "user hush"}, .tls_ca = {"/ca.pem"}};
+    };
+    f.connect();
+    CHECK(f.event() == "down cannot connect: the server does not offer TLS");
+    CHECK(f.server.received().find("hush") == std::string::npos);
 }
 
 }  // namespace telegate::uplink

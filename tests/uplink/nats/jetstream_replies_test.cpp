@@ -36,6 +36,14 @@ TEST_CASE("the reply to a published message says whether it is stored", "[uplink
     CHECK(read_publish_reply(R"({"error":{"code":400,"err_code":10054}})").refusal == Refusal::permanent);
 }
 
+TEST_CASE("of long texts of a server, only the beginning is kept", "[uplink][nats]") {
+    const std::string text(250'000, 'x');
+    const PublishReply reply =
+        read_publish_reply(R"({"stream":")" + text + R"(","error":{"description":")" + text + R"("}})");
+    CHECK(reply.reason == text.substr(0, 256));
+    CHECK(reply.stream == text.substr(0, 256));
+}
+
 TEST_CASE("whatever a server replies, a message is stored only if it has a number in the stream", "[uplink][nats]") {
     const auto* const reply =
         GENERATE("", "garbage", "[]", "{}", "null", R"({"seq":0})", R"({"seq":"5"})", R"({"seq":-1})",

@@ -56,6 +56,8 @@ class PlayedNatsServer {
     void respond(const std::string& reply, const std::string& payload) {
         send("MSG " + inbox() + reply + " 1 " + std::to_string(payload.size()) + "\r\n" + payload + "\r\n");
     }
+    /// From now on, nothing is read.
+    void stop_reading() { is_reading_ = false; }
     /// Ends the newest connection.
     void end_connection() { is_ended_ = true; }
 
@@ -76,7 +78,7 @@ class PlayedNatsServer {
         peer.send(options_.greeting);
         while (!is_over_ && !is_ended_ && !peer.at_end()) {
             const std::size_t before = peer.received().size();
-            const std::string& all = peer.read();
+            const std::string& all = is_reading_ ? peer.read() : peer.received();
             std::string out;
             {
                 const std::lock_guard lock(mutex_);
@@ -111,6 +113,7 @@ class PlayedNatsServer {
     std::string received_;
     std::string to_send_;
     std::atomic<int> connections_{0};
+    std::atomic<bool> is_reading_{true};
     std::atomic<bool> is_ended_{false};
     std::atomic<bool> is_over_{false};
     std::thread thread_;

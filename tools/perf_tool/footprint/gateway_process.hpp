@@ -8,8 +8,6 @@
 
 #include <sys/types.h>
 
-#include <atomic>
-#include <cstdint>
 #include <memory>
 #include <string>
 #include <thread>
@@ -62,7 +60,7 @@ class GatewayProcess {
 };
 
 /// Subscribers of all topics in one thread.
-/// Threads: the owner's; messages() any. Limits: none. Failure: as Subscriber.
+/// Threads: the owner's. Limits: none. Failure: as Subscriber.
 class Crowd {
   public:
     Crowd(const std::string& endpoint, std::size_t subscribers) {
@@ -72,7 +70,6 @@ class Crowd {
             subscriber.connect(std::get<Endpoint>(parse_endpoint(endpoint)));
             subscriber.set_on_readable([this, &subscriber] {
                 while (subscriber.receive(batch_)) {
-                    messages_.fetch_add(batch_.size(), std::memory_order_relaxed);
                 }
             });
         }
@@ -85,13 +82,10 @@ class Crowd {
     Crowd(const Crowd&) = delete;
     Crowd& operator=(const Crowd&) = delete;
 
-    [[nodiscard]] std::uint64_t messages() const noexcept { return messages_.load(std::memory_order_relaxed); }
-
   private:
     Reactor reactor_;
     std::vector<std::unique_ptr<Subscriber>> subscribers_;
     MessageBatch batch_;
-    std::atomic<std::uint64_t> messages_{0};
     std::thread thread_;
 };
 

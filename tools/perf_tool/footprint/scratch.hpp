@@ -1,11 +1,6 @@
 #pragma once
 
-#include <signal.h>
-
-#include <cmath>
 #include <cstdlib>
-#include <cstring>
-#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <regex>
@@ -74,34 +69,5 @@ using SettingChanges = std::vector<std::pair<std::string, std::string>>;
     }
     return missing + text;
 }
-
-/// While it exists, SIGINT and SIGTERM end the measurement in wait_seconds(), so that directories and processes are
-/// removed. Threads: one, and those that it starts meanwhile. Limits: none. Failure: none.
-class EndInOrder {
-  public:
-    EndInOrder() {
-        ::sigemptyset(&signals_);
-        ::sigaddset(&signals_, SIGINT);
-        ::sigaddset(&signals_, SIGTERM);
-        ::pthread_sigmask(SIG_BLOCK, &signals_, &before_);
-    }
-    ~EndInOrder() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-    EndInOrder(const EndInOrder&) = delete;
-    EndInOrder& operator=(const EndInOrder&) = delete;
-
-    /// Throws std::runtime_error at SIGINT or SIGTERM.
-    void wait_seconds(double seconds) const {
-        const double whole = std::floor(seconds);
-        const timespec time{static_cast<time_t>(whole), static_cast<long>((seconds - whole) * 1e9)};
-        const int signal = ::sigtimedwait(&signals_, nullptr, &time);
-        if (signal > 0) {
-            throw std::runtime_error(std::string("ended by ") + ::strsignal(signal));
-        }
-    }
-
-  private:
-    sigset_t signals_{};
-    sigset_t before_{};
-};
 
 }  // namespace telegate::perf

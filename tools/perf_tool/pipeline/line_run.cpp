@@ -23,16 +23,6 @@ std::string settings_text(const LineWork& work, const ScratchFolder* log_folder)
            work.slow_policy + "\n" + format;
 }
 
-/// A subscriber of all topics that connects and then reads nothing, so its connection's buffers fill up.
-struct StalledPeer {
-    explicit StalledPeer(const Endpoint& endpoint) : subscriber(reactor, {}) {
-        subscriber.subscribe("");
-        subscriber.connect(endpoint);
-    }
-    Reactor reactor;
-    Subscriber subscriber;
-};
-
 class Line {
   public:
     explicit Line(const LineWork& work)
@@ -56,18 +46,10 @@ class Line {
         for (std::size_t index = 0; index < work.subscribers; ++index) {
             receivers_.push_back(std::make_unique<Receiver>(gateway_->endpoints().front(), work, times_));
         }
-        for (std::size_t index = 0; index < work.stalled; ++index) {
-            stalled_.push_back(std::make_unique<StalledPeer>(gateway_->endpoints().front()));
-        }
     }
 
     LineResult run() {
-        wait_until("subscription", [this] {
-            for (const auto& peer : stalled_) {
-                peer->reactor.poll();  // for the handshake only
-            }
-            return status().publisher.subscriptions == receivers_.size() + stalled_.size();
-        });
+        wait_until("subscription", [this] { return status().publisher.subscriptions == receivers_.size(); });
         const std::uint64_t before_kib = memory_of(0).resident_kib;
         const std::vector<ThreadFigures> before = threads_of(0);
         if (!gateway_->command(load_device, DeviceCommand::start)) {
@@ -77,7 +59,6 @@ class Line {
         const std::vector<ThreadFigures> after = threads_of(0);
         const double memory_more =
             (static_cast<double>(memory_of(0).resident_kib) - static_cast<double>(before_kib)) / 1'024;
-        stalled_.clear();
         LineResult result = settle();
         result.memory_more_mib = memory_more;
         result.sampling = since(before, after, "tg-sample");
@@ -164,7 +145,6 @@ class Line {
         result.lost_at_queue = counts.dropped_total();
         result.lost_at_backlogs = sum_of(last, &SubscriberStatus::dropped);
         result.lost_by_log = last.log ? last.log->lost : 0;
-        result.lost_to_stalled = last.publisher.dropped - result.lost_at_backlogs;
         result.queue_high_water = last.queue_high_water;
         check(result, counts.balanced() && counts.published + counts.dropped_total() == counts.sampled &&
                           (!last.log || last.log->log.samples + last.log->lost == counts.published));
@@ -212,7 +192,6 @@ class Line {
     const Settings settings_;
     std::unique_ptr<Gateway> gateway_;
     std::vector<std::unique_ptr<Receiver>> receivers_;  // destroyed before the gateway
-    std::vector<std::unique_ptr<StalledPeer>> stalled_;
 };
 
 }  // namespace

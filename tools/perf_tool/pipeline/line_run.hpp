@@ -12,8 +12,7 @@ struct LineResult {
     std::uint64_t received = 0;  // samples, by all subscribers together
     std::uint64_t messages = 0;  // by all subscribers together
     std::uint64_t lost_at_queue = 0;
-    std::uint64_t lost_at_backlogs = 0;  // messages to subscribers that read
-    std::uint64_t lost_to_stalled = 0;   // messages to stalled subscribers
+    std::uint64_t lost_at_backlogs = 0;  // messages
     std::uint64_t lost_by_log = 0;       // samples, for which the disk was too slow
     double memory_more_mib = 0;          // growth of this process until the last sample is received
     std::size_t queue_high_water = 0;
@@ -28,7 +27,7 @@ struct LineResult {
     [[nodiscard]] bool lossless() const noexcept { return lost_at_queue == 0 && lost_at_backlogs == 0; }
 };
 
-/// Throws std::runtime_error if subscribers that read missed samples.
+/// Throws std::runtime_error if subscribers missed samples.
 void require_lossless(const LineResult& result);
 
 /// Maximum number of ticks per run: their times use 16 MiB.

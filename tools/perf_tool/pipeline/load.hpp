@@ -22,7 +22,6 @@ struct LineWork {
     std::uint64_t samples = 0;     // in total
     std::size_t channels = 10;     // 1 to channels_max, in turn
     std::size_t subscribers = 1;
-    std::size_t stalled = 0;  // additional subscribers that never read
     std::string format = "json";
     std::size_t queue_size = 65'536;
     std::string policy = "drop_oldest";       // of the queue

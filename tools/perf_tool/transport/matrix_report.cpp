@@ -151,13 +151,18 @@ std::vector<Standing> standings_in(const Cell& cell, bool lower_is_better) {
 }
 
 void print_text(std::ostream& out, const Matrix& matrix) {
-    Report report{matrix.command, "", matrix.parameters};
-    for (const Cell& cell : matrix.cells) {
+    print_head(out, matrix.command, matrix.parameters);
+    print_tables(out, matrix, matrix.cells);
+}
+
+void print_tables(std::ostream& out, const Matrix& matrix, std::span<const Cell> cells) {
+    Report report;
+    for (const Cell& cell : cells) {
         for (const Standing& standing : standings_in(cell, matrix.lower_is_better)) {
             add_standing(report, matrix, cell, standing);
         }
     }
-    print_text(out, report);
+    print_tables(out, report);
 }
 
 void print_json(std::ostream& out, const Matrix& matrix) {

@@ -58,16 +58,19 @@ Amount messages_in(double seconds, const Engine& engine, Workload work) {
     }
 }
 
-void measure_cell(Cell& cell, const MeasurePlan& plan) {
+void measure_cell(Cell& cell, const MeasurePlan& plan, Steps& steps) {
     struct Measured {
         const Engine& engine;
         Workload work;
     };
     std::vector<Measured> all;  // one per series
+    const std::string name = cell.group + ", " + cell.name;
+    steps.next(name + ", number of messages");
     for (const Engine& engine : plan.engines) {
         if (!engine.can(cell.work)) {
             continue;
         }
+        steps.check();
         Amount amount{cell.work.messages};
         if (amount.messages == 0) {
             amount = name_faults(engine, cell, [&] { return messages_in(plan.seconds, engine, cell.work); });
@@ -77,9 +80,11 @@ void measure_cell(Cell& cell, const MeasurePlan& plan) {
         cell.series.push_back({std::string(engine.name), engine.variant});
         cell.series.back().is_cut = amount.is_cut;
     }
-    for (std::size_t run = 0; run < plan.runs; ++run) {
+    for (std::size_t run = 0; run < steps.runs(); ++run) {
+        steps.next(name + ", run " + std::to_string(run + 1));
         for (std::size_t index = 0; index < all.size(); ++index) {
             const Measured& each = all[index];
+            steps.check();
             add_run(cell.series[index], name_faults(each.engine, cell, [&] { return each.engine.run(each.work); }),
                     each.work);
         }

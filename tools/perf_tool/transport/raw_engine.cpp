@@ -450,6 +450,10 @@ std::vector<Engine> raw_engines() {
     return engines;
 }
 
+bool is_usual(const Engine& raw) {
+    return raw.variant == "256 KiB chunks, default buffers" || raw.variant == "64 KiB ring";
+}
+
 LatencyEngine raw_latency() {
     return {"raw", "the same kind of connection, epoll_wait() before each read on both sides",
             [](Transport transport) { return transport != Transport::inproc; }, run_raw_latency};

@@ -1,7 +1,10 @@
 #pragma once
 
 #include "report.hpp"
+#include "steps.hpp"
 #include "workload.hpp"
+
+#include <span>
 
 namespace telegate::perf {
 
@@ -51,18 +54,19 @@ struct Standing {
 
 /// Prints the machine, the build, the parameters, and tables of the rates, CPU times and ratios of each group of cells.
 void print_text(std::ostream& out, const Matrix& matrix);
+/// Prints only the tables of these cells.
+void print_tables(std::ostream& out, const Matrix& matrix, std::span<const Cell> cells);
 /// Prints everything, including all runs.
 void print_json(std::ostream& out, const Matrix& matrix);
 
 struct MeasurePlan {
     std::vector<Engine> engines;
-    std::size_t runs = 5;
     double seconds = 2;  // per run, for cells without a number of messages
 };
 
 /// Fills a cell: each run measures all engines that support it, in turn. Throws std::runtime_error with the names of
-/// the engine and the cell if a result is wrong.
-void measure_cell(Cell& cell, const MeasurePlan& plan);
+/// the engine and the cell if a result is wrong. Takes one of the `steps`, and one more per run.
+void measure_cell(Cell& cell, const MeasurePlan& plan, Steps& steps);
 
 /// Returns the number of messages that takes an engine about `seconds`, or fewer if it cannot send as many.
 struct Amount {

@@ -28,8 +28,8 @@ struct Selection {
     std::vector<std::size_t> topics{1};
     std::vector<std::size_t> io_threads;  // of a publisher, each measured; empty: one thread
     std::vector<std::string> engines{"telegate", "libzmq", "raw"};
-    std::string variants = "all";
-    double seconds = 2;    // approximate time per engine and run
+    std::string variants = "reported";
+    double seconds = 0.1;  // approximate time per engine and run
     std::string messages;  // instead of the seconds: a number, or "original"
     bool two_processes = false;
     bool curve = false;

@@ -86,6 +86,8 @@ struct Engine {
 
 /// Returns a variant for each size of chunks or rings and each size of the sockets' buffers.
 [[nodiscard]] std::vector<Engine> raw_engines();
+/// Returns whether a variant of raw is one of two that together run all workloads, and are good for most.
+[[nodiscard]] bool is_usual(const Engine& raw);
 
 /// Returns "64 B", "8 KiB" or "1 MiB".
 [[nodiscard]] inline std::string size_name(std::size_t bytes) {

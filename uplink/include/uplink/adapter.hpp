@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace telegate::uplink {
 
@@ -35,6 +36,13 @@ class AdapterLoop {
     virtual void cancel_later() noexcept = 0;
 };
 
+/// The other side of a connection.
+struct BackEnd {
+    std::string server;
+    std::optional<Place> last = std::nullopt;  // the place of its last message, of any client; nullopt: unknown
+    std::uint64_t stream = 0;  // identity of the store of the messages, the same for each connection; 0: unknown
+};
+
 /// Speaks the protocol of one kind of back end. It keeps no messages, files or timers, and retries nothing: Delivery
 /// decides what is sent, and UplinkRunner limits how long anything may take.
 ///
@@ -45,13 +53,13 @@ class Adapter {
   public:
     /// Called on the reactor's thread, never from within the functions of the adapter.
     struct Events {
-        /// `last`: the place of the last message of the back end, of any client; nullopt: unknown.
-        std::function<void(const std::string& server, std::optional<Place> last)> up;
+        std::function<void(const BackEnd& back_end)> up;
         std::function<void(std::uint64_t number, bool is_duplicate, Place place)> acknowledged;
         std::function<void(std::uint64_t number, Refusal refusal, const std::string& reason)> refused;
-        /// The connection has ended, or could not be opened.
-        std::function<void(const std::string& reason)> down;
-        std::function<void(Place last)> checked;
+        /// The connection has ended, or could not be opened. `is_refused`: no program listens at the address, so that
+        /// another attempt costs next to nothing.
+        std::function<void(const std::string& reason, bool is_refused)> down;
+        std::function<void(Place last)> checked;  // the response to check()
     };
 
     Adapter() = default;
@@ -67,6 +75,8 @@ class Adapter {
     virtual void check() = 0;
     /// Ends the connection; no events follow.
     virtual void close() = 0;
+    /// Returns what the adapter waits for until up() or down(), for messages; "" if it is not known.
+    [[nodiscard]] virtual std::string_view waits_for() const noexcept { return ""; }
 };
 
 }  // namespace telegate::uplink

@@ -12,13 +12,18 @@
 
 namespace telegate::uplink {
 
-/// Files that authenticate and encrypt a connection. Paths are those of files; "": none.
+/// A file and its content, so that an adapter opens none. A path of "": none.
+struct AdapterFile {
+    std::string path = {};
+    std::string content = {};
+};
+
+/// Files that authenticate and encrypt a connection.
 struct AdapterSecrets {
-    std::string credentials_path;
-    std::string credentials;  // content of the file
-    std::string tls_ca;
-    std::string tls_certificate;
-    std::string tls_key;
+    AdapterFile credentials = {};
+    AdapterFile tls_ca = {};
+    AdapterFile tls_certificate = {};
+    AdapterFile tls_key = {};
 };
 
 /// Properties of the back end of an adapter.

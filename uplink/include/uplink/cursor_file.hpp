@@ -33,12 +33,17 @@ struct Cursor {
     std::vector<BacklogRange> backlog = {};  // at most backlog_max, in order
     store::Position resend_from = 0;         // see Receipts
     Place last_place = 0;                    // of the back end
+    std::uint64_t stream = 0;                // of the back end, see BackEnd; 0: unknown
+    std::uint64_t encoding = 0;              // digest of the settings of messages; 0: unknown
+    store::Position encoded_from = 0;        // messages before it were delivered with other settings
 
     /// Returns the position before which everything is delivered.
     [[nodiscard]] store::Position oldest() const noexcept { return backlog.empty() ? position : backlog.front().begin; }
     /// Marks everything from `target` on as not delivered: as a range of the backlog, if `as_backlog` and its limit
     /// permits another one.
     void move_back(store::Position target, bool as_backlog);
+    /// Whether its positions can belong together.
+    [[nodiscard]] bool is_consistent() const noexcept;
 
     bool operator==(const Cursor&) const = default;
 };
@@ -56,8 +61,13 @@ class CursorFile {
 
     CursorFile(store::FileSystem& files, std::string directory, std::string_view uplink);
 
-    /// Returns the last cursor written; nullopt if there is none or no slot is intact.
+    /// Returns the last cursor written; nullopt if there is none or no slot is intact and consistent.
     [[nodiscard]] std::optional<Cursor> read();
+    /// Whether read() has found a file that had a cursor, and has none that is intact.
+    [[nodiscard]] bool is_damaged() const noexcept { return is_damaged_; }
+    /// Whether read() has found a file without an intact cursor that may never have had one: the power may have failed
+    /// before the first one was written.
+    [[nodiscard]] bool is_blank() const noexcept { return is_blank_; }
     /// Returns after the cursor is on the disk. read() must have been called before.
     void write(const Cursor& cursor);
 
@@ -71,6 +81,8 @@ class CursorFile {
     const std::string path_;
     std::unique_ptr<store::File> file_;  // null: not open for writing
     std::uint64_t number_ = 0;           // of the last slot written
+    bool is_damaged_ = false;
+    bool is_blank_ = false;
 };
 
 }  // namespace telegate::uplink

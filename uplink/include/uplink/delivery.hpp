@@ -5,6 +5,7 @@
 #include "core/clock.hpp"
 #include "store/segment_format.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -111,9 +112,19 @@ class Delivery {
         std::chrono::milliseconds acknowledge_max{10'000};  // then the connection counts as broken
         std::chrono::milliseconds retry_min{250};
         std::chrono::milliseconds retry_max{30'000};
-        std::chrono::milliseconds start_max{1'000};  // delay of the first connection, at random
-        std::uint32_t refusals_max = 3;              // permanent ones of a message, after which it is rejected
-        std::uint32_t seed = 1;                      // of the random part of the delays
+        std::chrono::milliseconds refused_max{2'000};  // the longest delay after a connection that was refused at once
+        std::chrono::milliseconds start_max{1'000};    // delay of the first connection, at random
+        std::uint32_t refusals_max = 3;                // permanent ones of a message, after which it is rejected
+        std::uint32_t seed = 1;                        // of the random part of the delays
+
+        /// Returns the options for the backlog, which leaves the other half of the window to new samples, so that they
+        /// wait for few messages before them.
+        [[nodiscard]] Options of_backlog() const {
+            Options half = *this;
+            half.messages_max = std::max<std::size_t>(messages_max / 2, 1);
+            half.bytes_max /= 2;
+            return half;
+        }
     };
 
     /// Everything in the log before `settled` is delivered.
@@ -122,7 +133,8 @@ class Delivery {
     [[nodiscard]] bool has_capacity() const noexcept;
     /// Adds the next message of the log.
     void add(OutgoingMessage message);
-    /// Records that the log has nothing to send up to `position`, after the messages that were added.
+    /// Records that the log has nothing to send up to `position`, after the messages that were added. A position that
+    /// is already delivered has no effect.
     void skip_to(store::Position position) noexcept;
 
     /// Delays the first connection, so that gateways that start together do not connect at the same time.
@@ -130,8 +142,9 @@ class Delivery {
     /// Whether a connection may be opened now.
     [[nodiscard]] bool may_connect(MonoTime now) const noexcept;
     void connected() noexcept;
-    /// The connection has ended or could not be opened. Messages in flight will be sent again.
-    void disconnected(MonoTime now) noexcept;
+    /// The connection has ended or could not be opened; `is_refused`: no program listens at the address. Messages in
+    /// flight will be sent again.
+    void disconnected(MonoTime now, bool is_refused = false) noexcept;
 
     /// Ends the delay after a refusal if it is over. Returns whether messages may be sent.
     bool may_send(MonoTime now) noexcept;
@@ -195,7 +208,7 @@ class Delivery {
     [[nodiscard]] Entry* find(std::uint64_t number) noexcept;
     [[nodiscard]] bool is_rejected(const Entry& entry) const noexcept;
     void go_back() noexcept;
-    void back_off(MonoTime now) noexcept;
+    void back_off(MonoTime now, std::chrono::milliseconds longest) noexcept;
     void settle() noexcept;
     void count_partial() noexcept;
 

@@ -3,10 +3,12 @@
 #include "uplink/adapter.hpp"
 #include "uplink/cursor_file.hpp"
 #include "uplink/delivery.hpp"
+#include "uplink/log_extent.hpp"
 #include "uplink/log_feed.hpp"
 #include "uplink/quarantine.hpp"
 #include "uplink/rates.hpp"
 #include "uplink/receipts.hpp"
+#include "uplink/start_cursor.hpp"
 
 #include "core/clock.hpp"
 #include "core/reactor.hpp"
@@ -24,7 +26,6 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
 namespace telegate::uplink {
@@ -42,21 +43,24 @@ struct UplinkStatus {
     bool is_behind = false;       // something that is synced is not delivered, besides the backlog
     bool has_backlog = false;     // something is delivered after later samples, see UplinkRunner::Order
     std::int64_t delivered_utc_ns = 0;
-    std::uint64_t connections = 0;  // since the start
-    std::uint64_t losses = 0;       // times that the back end was found to have lost acknowledged messages
+    std::int64_t waiting_utc_ns = 0;  // of the oldest sample that was not delivered at the start; 0: unknown
+    MonoTime waiting_since{};         // since when at least the oldest of what is not delivered has waited
+    std::uint64_t connections = 0;    // since the start
+    std::uint64_t losses = 0;         // times that the back end was found to have lost acknowledged messages
     DeliveryLedger ledger;
     DeliveryCounts counts;
-    store::Position lag = 0;                            // entries of the log that are synced and not delivered
-    store::Position backlog = 0;                        // of these, the ones that are delivered after later samples
+    store::Position lag = 0;      // entries of the log that are synced and not delivered
+    store::Position backlog = 0;  // of these, the ones that are delivered after later samples
+    /// Messages before this position were delivered with other settings: sent again, they have other ids, and the back
+    /// end stores them twice. 0: the log has none of them.
+    store::Position encoded_from = 0;
+    bool is_repeating = false;                          // such messages are sent again
     std::optional<std::chrono::seconds> catch_up_time;  // until everything is delivered; nullopt: never, at this rate
     std::chrono::nanoseconds round_trip{0};  // between a message and its acknowledgment, on average; 0: unknown
     bool is_paused = false;
     std::size_t quarantined = 0;  // samples in the quarantine
     std::size_t quarantine_bytes = 0;
 };
-
-/// Where an uplink delivers again from: a position, or the first block with a sample of a time or later.
-using RewindTarget = std::variant<store::Position, std::chrono::nanoseconds>;
 
 /// Delivers a durable log to a back end, from the position at which the last process ended. It reads the log block by
 /// block, so its memory does not grow with the backlog, and reads only what is synced: what it delivers cannot be
@@ -67,7 +71,7 @@ using RewindTarget = std::variant<store::Position, std::chrono::nanoseconds>;
 /// backlog is delivered in order, while no new samples wait, with half of the window. A range that exists is delivered
 /// as backlog, whatever the order is changed to; with Order::strict, new samples wait for it.
 ///
-/// Threads: status() and keep_from() any; everything else the reactor's.
+/// Threads: status(), keep_from() and activity() any; everything else the reactor's.
 /// Limits:  the window of Delivery::Options, and up to half of it and one block of the log for each of the two lanes in
 ///          memory. With Cursor::backlog_max ranges, samples that are late are delivered in order.
 /// Failure: nothing fails but the constructor, which throws std::bad_alloc. A connection, a log or a cursor that fails
@@ -97,7 +101,8 @@ class UplinkRunner {
     struct Notes {
         std::function<void(const std::string& server)> connected;
         std::function<void(const std::string& reason)> failed;
-        std::function<void(const std::string& reason)> restarted;  // the cursor cannot be used
+        std::function<void(const std::string& reason)> restarted;  // at the oldest sample
+        std::function<void(const std::string& reason)> warned;
     };
     struct Parts {
         Reactor& reactor;
@@ -115,6 +120,7 @@ class UplinkRunner {
         Rates rates = {};
         std::chrono::milliseconds ack_grace{300'000};
         Order order = Order::strict;
+        std::uint64_t encoding = 0;  // digest of the settings that determine the messages; 0: unknown
     };
     UplinkRunner(Parts parts, Options options);
     ~UplinkRunner();
@@ -129,17 +135,23 @@ class UplinkRunner {
     /// Stops sending until resumed, also after a restart. Throws std::system_error if the cursor cannot be saved; then
     /// nothing has changed.
     void pause(bool is_paused);
-    /// Delivers again from the beginning of the block at a position. Throws std::system_error if the log cannot be read
-    /// or the cursor cannot be saved; then nothing has changed.
-    enum class RewindResult : std::uint8_t { done, no_log, not_delivered };
-    [[nodiscard]] RewindResult rewind(const RewindTarget& target);
+    /// Delivers again from the beginning of the block at a position. Without `may_store_twice`, not from a position
+    /// before UplinkStatus::encoded_from. Throws std::system_error if the log cannot be read or the cursor cannot be
+    /// saved; then nothing has changed.
+    enum class RewindResult : std::uint8_t { done, no_log, not_delivered, stores_twice };
+    [[nodiscard]] RewindResult rewind(const RewindTarget& target, bool may_store_twice = false);
     [[nodiscard]] const std::deque<QuarantinedSample>& quarantined();
     /// Sends the quarantined samples again. Those that are refused again stay in the quarantine.
     void retry_quarantined();
     /// Removes all samples from the quarantine. Throws std::system_error if its file cannot be written.
     void clear_quarantine();
 
-    [[nodiscard]] UplinkStatus status() const;
+    [[nodiscard]] UplinkStatus status() const {
+        const std::lock_guard lock(mutex_);
+        return status_;
+    }
+    /// Returns what the thread is doing, for messages. Threads: any.
+    [[nodiscard]] const char* activity() const noexcept { return activity_; }
     /// Returns the position before which everything was delivered at least ack_grace ago, as far as the saved cursor
     /// says. Threads: any.
     [[nodiscard]] store::Position keep_from() const noexcept { return keep_from_; }
@@ -162,15 +174,14 @@ class UplinkRunner {
 
     [[nodiscard]] Adapter::Events events();
     void close(MonoTime now);
-    void disconnect(MonoTime now);
+    void disconnect(MonoTime now, bool is_refused = false);
     void end_discarded();
     void note_progress(MonoTime now);
     void make_backlog(MonoTime now);
-    void add_range(BacklogRange range);
     void start_backlog();
-    [[nodiscard]] std::chrono::nanoseconds age_at(store::Position position) const;
-    [[nodiscard]] store::Position backlog_left() const noexcept;
-    [[nodiscard]] store::Position lag() const noexcept;
+    [[nodiscard]] store::Position lag() const noexcept {
+        return extent_.entries(live_.delivery.settled(), synced_) + extent_.entries(ranges_);
+    }
     [[nodiscard]] bool is_saved() const { return !log_id_ || (cursor() == saved_ && quarantine_.is_saved()); }
     [[nodiscard]] Lane* next_lane(MonoTime now);
     void work();
@@ -178,24 +189,28 @@ class UplinkRunner {
     void fill(Lane& lane, MonoTime now);
     void load();
     [[nodiscard]] bool open_log();
+    void adopt_stream();
     void replace_rejected(Lane& lane);
     void read_again(Lane& lane);
-    [[nodiscard]] store::Position find(const RewindTarget& target) const;
     [[nodiscard]] Cursor cursor() const;
     void refill(MonoTime now);
     void send(MonoTime now);
     void save_cursor(MonoTime now);
     void write(Cursor cursor, Receipts receipts);
+    void warn_of_repeats();
     void move_back(store::Position position);
+    void apply_saved();
     void restore(MonoTime now);
     void check(MonoTime now);
-    void note_round_trip(std::chrono::nanoseconds time);
     void note_failure(const std::string& reason);
     void set_alarm(MonoTime now);
     void show();
 
+    static constexpr const char* other_activity = "using the connection, or executing a command";
+
     const Parts parts_;
     const Options options_;
+    std::atomic<const char*> activity_{other_activity};
     const std::unique_ptr<Adapter> adapter_;
     CursorFile cursor_file_;
     Quarantine quarantine_;
@@ -205,6 +220,9 @@ class UplinkRunner {
     /// Everything before the position was synced at this time, and not all of it is delivered.
     std::pair<MonoTime, store::Position> late_since_{};
     bool is_making_backlog_ = false;  // once nothing new is in flight
+    LogExtent extent_;
+    std::uint64_t stream_ = 0;          // of the last connection, see BackEnd
+    store::Position encoded_from_ = 0;  // see UplinkStatus
     Progress progress_;
     SendingRates rates_;
     Receipts receipts_;

@@ -30,7 +30,7 @@ const AdapterModule& load_adapter_module(const std::string& type) {
         const char* const reason = ::dlerror();
         throw std::runtime_error("cannot load the library for uplinks of type " + type + ": " +
                                  (reason == nullptr ? path.string() : reason) +
-                                 "; builds with libnats-dev and the Debian package have it");
+                                 "; the Debian package and builds with this type of uplinks have it");
     }
     const auto* const module = static_cast<const AdapterModule*>(::dlsym(library, adapter_module_symbol));
     if (module == nullptr || module->version != program_version) {

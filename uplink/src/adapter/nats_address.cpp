@@ -33,7 +33,7 @@ std::optional<NatsAddress> parse_nats_url(std::string_view url) {
     const char* const end = address.port.data() + address.port.size();
     const auto [stop, error] = std::from_chars(address.port.data(), end, port);
     const bool is_valid = error == std::errc() && stop == end && port > 0 && !address.host.empty() &&
-                          address.host.find_first_of("/@ ") == std::string::npos;
+                          address.host.find_first_of("/@?# ") == std::string::npos;
     return is_valid ? std::optional(std::move(address)) : std::nullopt;
 }
 

@@ -14,8 +14,10 @@ namespace telegate::uplink {
 namespace {
 
 // Magic, number, log id, position, position to resend from, last place, whether it is paused (4 bytes), number of
-// ranges of the backlog (4 bytes), begin and end of each range, checksum of all before it.
-constexpr std::uint64_t slot_magic = 0x3230'4355'4C50'4754;  // "TGPLUC02"
+// ranges of the backlog (4 bytes), begin and end of each range, stream, encoding, position of the encoding, checksum of
+// all before it. The older form has neither the stream nor what follows it.
+constexpr std::uint64_t slot_magic = 0x3330'4355'4C50'4754;        // "TGPLUC03"
+constexpr std::uint64_t older_slot_magic = 0x3230'4355'4C50'4754;  // "TGPLUC02"
 constexpr std::size_t number_at = 8;
 constexpr std::size_t log_id_at = 16;
 constexpr std::size_t position_at = 32;
@@ -25,7 +27,11 @@ constexpr std::size_t paused_at = 56;
 constexpr std::size_t ranges_at = 60;
 constexpr std::size_t backlog_at = 64;
 constexpr std::size_t range_bytes = 16;
-constexpr std::size_t checksum_at = backlog_at + Cursor::backlog_max * range_bytes;
+constexpr std::size_t stream_at = backlog_at + Cursor::backlog_max * range_bytes;
+constexpr std::size_t older_checksum_at = stream_at;
+constexpr std::size_t encoding_at = stream_at + 8;
+constexpr std::size_t encoded_from_at = encoding_at + 8;
+constexpr std::size_t checksum_at = encoded_from_at + 8;
 constexpr std::size_t content_bytes = checksum_at + sizeof(std::uint32_t);
 static_assert(content_bytes <= CursorFile::slot_bytes);
 using Slot = std::array<std::byte, content_bytes>;
@@ -51,13 +57,18 @@ Slot to_slot(const NumberedCursor& from) {
         store_little_endian(range + sizeof each.begin, each.end);
         range += range_bytes;
     }
+    store_little_endian(slot.data() + stream_at, from.cursor.stream);
+    store_little_endian(slot.data() + encoding_at, from.cursor.encoding);
+    store_little_endian(slot.data() + encoded_from_at, from.cursor.encoded_from);
     store_little_endian(slot.data() + checksum_at, crc32c(std::span(slot).first(checksum_at)));
     return slot;
 }
 
 std::optional<NumberedCursor> from_slot(const Slot& slot) {
-    if (load_little_endian<std::uint64_t>(slot.data()) != slot_magic ||
-        load_little_endian<std::uint32_t>(slot.data() + checksum_at) != crc32c(std::span(slot).first(checksum_at))) {
+    const auto magic = load_little_endian<std::uint64_t>(slot.data());
+    const std::size_t end = magic == older_slot_magic ? older_checksum_at : checksum_at;
+    if ((magic != slot_magic && magic != older_slot_magic) ||
+        load_little_endian<std::uint32_t>(slot.data() + end) != crc32c(std::span(slot).first(end))) {
         return std::nullopt;
     }
     NumberedCursor to;
@@ -73,10 +84,26 @@ std::optional<NumberedCursor> from_slot(const Slot& slot) {
         to.cursor.backlog.push_back({load_little_endian<store::Position>(range),
                                      load_little_endian<store::Position>(range + sizeof(store::Position))});
     }
-    return to;
+    if (magic == slot_magic) {
+        to.cursor.stream = load_little_endian<std::uint64_t>(slot.data() + stream_at);
+        to.cursor.encoding = load_little_endian<std::uint64_t>(slot.data() + encoding_at);
+        to.cursor.encoded_from = load_little_endian<store::Position>(slot.data() + encoded_from_at);
+    }
+    return to.cursor.is_consistent() ? std::optional(to) : std::nullopt;
 }
 
 }  // namespace
+
+bool Cursor::is_consistent() const noexcept {
+    store::Position last = 0;
+    for (const BacklogRange& range : backlog) {
+        if (range.begin < last || range.end < range.begin || range.end > position) {
+            return false;
+        }
+        last = range.end;
+    }
+    return true;
+}
 
 void Cursor::move_back(store::Position target, bool as_backlog) {
     std::erase_if(backlog, [&](const BacklogRange& range) { return range.begin >= target; });
@@ -104,15 +131,20 @@ std::optional<Cursor> CursorFile::read() {
         throw;
     }
     std::optional<NumberedCursor> newest;
+    bool has_content = false;  // the first cursor is in the second slot, and may not have been written completely
     for (const std::uint64_t at : {std::uint64_t{0}, std::uint64_t{slot_bytes}}) {
         Slot slot{};
-        const std::size_t bytes = file->read(at, slot);
-        const auto found = bytes == slot.size() ? from_slot(slot) : std::nullopt;
+        (void)file->read(at, slot);  // a truncated slot has a wrong checksum
+        const auto found = from_slot(slot);
+        has_content = has_content || (at == 0 && std::any_of(slot.begin(), slot.end(),
+                                                             [](std::byte each) { return each != std::byte{}; }));
         if (found && (!newest || found->number > newest->number)) {
             newest = found;
         }
     }
     number_ = newest ? newest->number : 0;
+    is_damaged_ = !newest && has_content;
+    is_blank_ = !newest && !has_content;
     return newest ? std::optional(newest->cursor) : std::nullopt;
 }
 

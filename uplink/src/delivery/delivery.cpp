@@ -44,7 +44,6 @@ bool Delivery::has_capacity() const noexcept {
 }
 
 void Delivery::add(OutgoingMessage message) {
-    TELEGATE_ASSERT(message.quarantine_id != 0 || message.position >= settled_);
     const std::uint64_t samples = message.all_samples();
     const std::size_t bytes = message.bytes();
     const store::Position settles = message.is_last_part ? message.end_position : 0;
@@ -55,11 +54,10 @@ void Delivery::add(OutgoingMessage message) {
 }
 
 void Delivery::skip_to(store::Position position) noexcept {
-    TELEGATE_ASSERT(position >= settled_);
     if (window_.empty()) {
-        settled_ = position;
+        settled_ = std::max(settled_, position);
     } else {
-        window_.back().settles = position;
+        window_.back().settles = std::max(window_.back().settles, position);
     }
 }
 
@@ -77,9 +75,9 @@ void Delivery::connected() noexcept {
     state_ = DeliveryState::sending;
 }
 
-void Delivery::disconnected(MonoTime now) noexcept {
+void Delivery::disconnected(MonoTime now, bool is_refused) noexcept {
     go_back();
-    back_off(now);
+    back_off(now, is_refused ? options_.refused_max : options_.retry_max);
     state_ = DeliveryState::down;
 }
 
@@ -164,7 +162,7 @@ void Delivery::refused(std::uint64_t number, Refusal refusal, MonoTime now) noex
     next_ = 0;
     if (state_ == DeliveryState::sending) {
         state_ = DeliveryState::settling;
-        back_off(now);
+        back_off(now, options_.retry_max);
     }
     if (in_flight_ == 0) {
         state_ = DeliveryState::backing_off;
@@ -241,8 +239,8 @@ void Delivery::go_back() noexcept {
     next_ = 0;
 }
 
-void Delivery::back_off(MonoTime now) noexcept {
-    retry_ = retry_.count() == 0 ? options_.retry_min : std::min(retry_ * 2, options_.retry_max);
+void Delivery::back_off(MonoTime now, std::chrono::milliseconds longest) noexcept {
+    retry_ = retry_.count() == 0 ? options_.retry_min : std::min(retry_ * 2, longest);
     // Between half of the delay and all of it, so that many gateways do not return at the same time.
     const auto half = retry_.count() / 2;
     retry_at_ = now + std::chrono::milliseconds(

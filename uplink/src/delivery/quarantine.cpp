@@ -137,7 +137,7 @@ void Quarantine::load() {
     for (;;) {
         const std::string head = read(head_bytes);
         const std::size_t bytes = head.size() < head_bytes ? 0 : load_little_endian<std::uint32_t>(head.data());
-        if (bytes == 0 || bytes > record_bytes_max) {
+        if (bytes == 0 || bytes > std::min<std::uint64_t>(record_bytes_max, file->bytes() - end_)) {
             return;
         }
         const std::string record = read(head_bytes + bytes);

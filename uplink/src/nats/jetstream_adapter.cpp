@@ -1,11 +1,6 @@
 #include "nats/jetstream_adapter.hpp"
 
-#include "nats/connect_options.hpp"
 #include "nats/jetstream_replies.hpp"
-
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <sys/socket.h>
 
 #include <algorithm>
 #include <charconv>
@@ -32,73 +27,26 @@ std::string random_inbox() {
     return inbox + '.';
 }
 
-/// Detects within a minute that the server's machine is gone, even if nothing is sent.
-void keep_alive(int socket) {
-    constexpr int on = 1;
-    constexpr int idle_s = 30;
-    constexpr int interval_s = 10;
-    constexpr int probes = 3;
-    ::setsockopt(socket, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
-    ::setsockopt(socket, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof idle_s);
-    ::setsockopt(socket, IPPROTO_TCP, TCP_KEEPINTVL, &interval_s, sizeof interval_s);
-    ::setsockopt(socket, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof probes);
-}
-
-/// Throws std::bad_alloc, which is the only way in which building a message can fail.
-void check_memory(natsStatus status) {
-    if (status != NATS_OK) {
-        throw std::bad_alloc();
-    }
-}
-
-std::string connect_error(natsStatus status) {
-    if (status == NATS_NO_SERVER) {
-        return "cannot connect: the host is unknown, or no server responds at this address";
-    }
-    return "cannot connect: " + nats_error_text(status);
+/// Appends a header; a line break in a value would begin another one.
+void add_header(std::string& to, std::string_view name, std::string value) {
+    std::replace_if(
+        value.begin(), value.end(), [](char each) { return each == '\r' || each == '\n'; }, ' ');
+    to.append(name).append(": ").append(value).append("\r\n");
 }
 
 }  // namespace
 
-/// The functions of the event loop that libnats calls. They must not throw.
-struct JetStreamAdapter::LoopCalls {
-    template <class Call>
-    static natsStatus guarded(const Call& call) noexcept {
-        try {
-            call();
-            return NATS_OK;
-        } catch (const std::bad_alloc&) {
-            return NATS_NO_MEMORY;
-        } catch (const std::exception&) {
-            return NATS_ERR;
-        }
-    }
-    static natsStatus attach(void** data, void* adapter, natsConnection* /*connection*/, natsSock socket) {
-        *data = adapter;
-        return guarded([&] { static_cast<JetStreamAdapter*>(adapter)->attach(socket); });
-    }
-    static natsStatus read(void* data, bool is_added) {
-        auto* const adapter = static_cast<JetStreamAdapter*>(data);
-        if (!is_added) {  // libnats closes the socket next
-            adapter->socket_ = -1;
-            adapter->loop_.unwatch();
-        }
-        return NATS_OK;
-    }
-    static natsStatus write(void* data, bool is_added) {
-        auto* const adapter = static_cast<JetStreamAdapter*>(data);
-        adapter->is_write_wanted_ = is_added;
-        return guarded([&] {
-            if (is_added) {
-                adapter->loop_.wait_writable();
-            }
-        });
-    }
-    static natsStatus detach(void* /*data*/) { return NATS_OK; }
-};
-
 JetStreamAdapter::JetStreamAdapter(AdapterLoop& loop, AdapterOptions options, Events events)
-    : loop_(loop), options_(std::move(options)), events_(std::move(events)) {}
+    : loop_(loop),
+      options_(std::move(options)),
+      events_(std::move(events)),
+      link_(loop, {.opened = [this] { state_ = State::greeting; },
+                   .secured = [this] { authenticate(); },
+                   .received = [this](std::string_view bytes) { receive(bytes); },
+                   .ended =
+                       [this](const std::string& reason, bool is_refused) {
+                           fail(reason, is_refused);
+                       }}) {}
 
 JetStreamAdapter::~JetStreamAdapter() {
     close();
@@ -106,50 +54,29 @@ JetStreamAdapter::~JetStreamAdapter() {
 
 void JetStreamAdapter::connect() {
     state_ = State::connecting;
+    is_waiting_ = true;
     loop_.call_later([this] { later(); });
 }
 
 void JetStreamAdapter::later() {
-    if (state_ == State::connecting && connection_ == nullptr && failure_.empty()) {
+    if (std::exchange(is_waiting_, false)) {
         return open();
     }
     for (const std::uint64_t number : std::exchange(too_large_, {})) {
         events_.refused(number, Refusal::permanent,
-                        "message is larger than the server's max_payload of " +
-                            std::to_string(natsConnection_GetMaxPayload(connection_.get())) +
+                        "message is larger than the server's max_payload of " + std::to_string(info_.payload_max) +
                             " bytes; lower batch_bytes");
-    }
-    if (!failure_.empty()) {
-        fail(std::exchange(failure_, {}));
     }
 }
 
-/// Opens the connection, and begins to check the stream.
 void JetStreamAdapter::open() {
     server_index_ = next_server_;
     next_server_ = (server_index_ + 1) % options_.urls.size();
     server_ = options_.urls[server_index_];
     try {
-        const NatsOptions options = make_connect_options(options_, server_, connect_max);
-        check_nats(natsOptions_SetEventLoop(options.get(), this, LoopCalls::attach, LoopCalls::read, LoopCalls::write,
-                                            LoopCalls::detach),
-                   "event loop");
-        natsConnection* connection = nullptr;
-        if (const natsStatus status = natsConnection_Connect(&connection, options.get()); status != NATS_OK) {
-            socket_ = -1;  // libnats has closed it
-            loop_.unwatch();
-            return fail(connect_error(status));
-        }
-        connection_.reset(connection);
-        if (natsConnection_HasHeaderSupport(connection) != NATS_OK) {
-            return fail("the server does not support headers: NATS 2.2 or later is required");
-        }
-        inbox_ = random_inbox();
-        natsSubscription* replies = nullptr;
-        check_nats(natsConnection_SubscribeSync(&replies, connection, (inbox_ + '*').c_str()), "subscription");
-        replies_.reset(replies);
-        state_ = State::checking;
-        request("$JS.API.STREAM.NAMES", name_reply, stream_name_request(options_.subjects));
+        secrets_ = options_.secrets();
+        address_ = parse_nats_url(server_).value_or(NatsAddress{});
+        link_.open(address_);
     } catch (const std::bad_alloc&) {
         close();
         throw;
@@ -158,91 +85,150 @@ void JetStreamAdapter::open() {
     }
 }
 
-void JetStreamAdapter::attach(int socket) {
-    keep_alive(socket);
-    loop_.watch(
-        socket, [this] { read(); }, [this] { write(); });
-    socket_ = socket;
-    loop_.wait_readable();
-}
-
-void JetStreamAdapter::request(const std::string& subject, const char* reply, const std::string& body) {
-    check_nats(natsConnection_PublishRequest(connection_.get(), subject.c_str(), (inbox_ + reply).c_str(), body.data(),
-                                             static_cast<int>(body.size())),
-               "cannot request " + subject);
-}
-
 void JetStreamAdapter::close() {
     state_ = State::closed;
+    is_waiting_ = false;
     loop_.cancel_later();
-    failure_.clear();
+    link_.close();
+    parser_.reset();
+    secrets_ = {};
+    info_ = {};
+    errors_ = 0;
     refused_check_.clear();
     too_large_.clear();
     stream_.clear();
-    if (socket_ >= 0) {
-        // Otherwise, natsConnection_Close() would wait for the server to confirm what is not written yet.
-        constexpr int reads_max = 1'024;
-        ::shutdown(socket_, SHUT_RDWR);
-        for (int i = 0; i < reads_max && socket_ >= 0; ++i) {
-            natsConnection_ProcessReadEvent(connection_.get());
+    streams_.clear();
+    identity_ = 0;
+    warning_.clear();
+}
+
+void JetStreamAdapter::fail(const std::string& reason, bool is_refused) {
+    close();
+    events_.down(server_ + ": " + reason, is_refused);
+}
+
+std::string_view JetStreamAdapter::waits_for() const noexcept {
+    switch (state_) {
+        case State::connecting: return "a connection";
+        case State::greeting: return "the greeting of the server";
+        case State::securing: return "the TLS handshake of the server";
+        case State::authenticating: return "a response to the credentials";
+        case State::checking: return "the properties of the stream";
+        case State::closed:
+        case State::up: break;
+    }
+    return "";
+}
+
+void JetStreamAdapter::receive(std::string_view bytes) {
+    parser_.add(bytes);
+    while (state_ != State::closed) {
+        if (const auto operation = parser_.next()) {
+            handle(*operation);
+        } else if (!parser_.fault().empty()) {
+            return fail((state_ < State::checking ? "cannot connect: " : "") + parser_.fault());
+        } else {
+            return;
         }
     }
-    replies_.reset();
-    connection_.reset();
-    is_write_wanted_ = false;
 }
 
-void JetStreamAdapter::fail_later(std::string reason) {
-    failure_ = std::move(reason);
-    loop_.call_later([this] { later(); });
-}
-
-void JetStreamAdapter::fail(const std::string& reason) {
-    close();
-    events_.down(server_ + ": " + reason);
-}
-
-void JetStreamAdapter::read() {
-    natsConnection_ProcessReadEvent(connection_.get());
-    receive();
-    if (is_usable()) {
-        loop_.wait_readable();
+void JetStreamAdapter::handle(const NatsOperation& operation) {
+    using Kind = NatsOperation::Kind;
+    if (state_ == State::greeting && operation.kind != Kind::info) {
+        return fail("cannot connect: Unexpected protocol");
     }
-}
-
-void JetStreamAdapter::write() {
-    if (is_write_wanted_) {
-        natsConnection_ProcessWriteEvent(connection_.get());
-    }
-    if (is_usable() && is_write_wanted_) {
-        loop_.wait_writable();
+    switch (operation.kind) {
+        case Kind::info: return handle_info(operation.body);
+        case Kind::message: return handle_message(operation);
+        case Kind::error: return handle_error(operation.body);
+        case Kind::ping:
+            if (!link_.respond("PONG\r\n")) {
+                fail("the server does not read the responses to its pings");
+            }
+            return;
+        case Kind::pong:
+            if (state_ == State::authenticating) {
+                authenticated();
+            }
+            return;
+        case Kind::ok: return;
     }
 }
 
-/// Reports errors of the connection. Returns whether it can be used.
-bool JetStreamAdapter::is_usable() {
-    if (state_ == State::closed) {
-        return false;
+void JetStreamAdapter::handle_info(std::string_view json) {
+    info_ = read_server_info(json);
+    if (state_ != State::greeting) {
+        return;  // a change, such as another max_payload
     }
-    const char* text = nullptr;
-    const natsStatus error = natsConnection_GetLastError(connection_.get(), &text);
-    const std::string reason = text == nullptr || *text == '\0' ? natsStatus_GetText(error) : text;
-    if (socket_ < 0) {
-        const bool is_end = error == NATS_CONNECTION_CLOSED || error == NATS_IO_ERROR || error == NATS_OK;
-        fail(is_end ? "the server closed the connection" : reason);
-        return false;
+    const bool has_tls = wants_tls(secrets_, address_);
+    if (!has_tls && !info_.needs_tls) {
+        return authenticate();
     }
-    if (error != NATS_NOT_PERMITTED || reason == refused_check_) {
-        return true;
+    if (!info_.has_tls) {
+        return fail("cannot connect: the server does not offer TLS");
     }
-    if (state_ != State::checking || reason.find("$JS.API.") == std::string::npos) {
-        fail(reason);
-        return false;
+    if (!parser_.is_empty()) {  // it would be read as if it had been encrypted
+        return fail("cannot connect: Unexpected protocol");
+    }
+    state_ = State::securing;
+    try {
+        link_.secure(secrets_, options_.tls_server_name.empty() ? address_.host : options_.tls_server_name);
+    } catch (const std::bad_alloc&) {
+        close();
+        throw;
+    } catch (const std::exception& error) {
+        fail(std::string("cannot connect: ") + error.what());
+    }
+}
+
+/// Sends the credentials.
+void JetStreamAdapter::authenticate() {
+    if (!info_.has_headers) {
+        return fail("the server does not support headers: NATS 2.2 or later is required");
+    }
+    state_ = State::authenticating;
+    try {
+        link_.write(connect_text(secrets_, info_, options_.client_name, link_.is_secure()));
+        secrets_ = {};
+    } catch (const std::bad_alloc&) {
+        close();
+        throw;
+    } catch (const std::exception& error) {
+        fail(error.what());
+    }
+}
+
+/// Begins to check the stream.
+void JetStreamAdapter::authenticated() {
+    state_ = State::checking;
+    inbox_ = random_inbox();
+    link_.write("SUB " + inbox_ + "* 1\r\n");
+    request("$JS.API.STREAM.NAMES", name_reply, stream_name_request(options_.subjects));
+}
+
+void JetStreamAdapter::request(const std::string& subject, const char* reply, const std::string& body) {
+    link_.write("PUB " + subject + ' ' + inbox_ + reply + ' ' + std::to_string(body.size()) + "\r\n" + body + "\r\n");
+}
+
+void JetStreamAdapter::handle_error(std::string_view text) {
+    const std::string reason(text.substr(0, 256));
+    if (state_ < State::checking) {
+        return fail("cannot connect: " + reason);
+    }
+    if (++errors_ > errors_max) {
+        return fail("the server repeats errors: " + reason);
+    }
+    const bool is_of_request = reason.starts_with("Permissions Violation") && reason.find("$JS.API.") != reason.npos;
+    if (is_of_request && reason == refused_check_) {
+        return;
+    }
+    if (!is_of_request || state_ != State::checking) {
+        return fail(reason);
     }
     refused_check_ = reason;
     warn("cannot check the stream: " + reason);
-    set_up(std::nullopt);
-    return true;
+    set_up();
 }
 
 void JetStreamAdapter::warn(const std::string& text) {
@@ -251,50 +237,43 @@ void JetStreamAdapter::warn(const std::string& text) {
 
 void JetStreamAdapter::set_up(std::optional<Place> last) {
     state_ = State::up;
-    events_.up(server_, last);
+    events_.up({server_, last, identity_});
 }
 
-void JetStreamAdapter::receive() {
-    while (state_ != State::closed) {
-        natsMsg* received = nullptr;
-        const natsStatus status = natsSubscription_NextMsg(&received, replies_.get(), 0);
-        if (status == NATS_NO_RESPONDERS) {
-            handle_no_responders();
-        } else if (status == NATS_OK) {
-            const NatsMessage message(received);
-            handle(received);
-        } else {
-            return;
-        }
-    }
-}
-
-/// Nobody has received a message. libnats does not tell which one.
+/// Nobody has received a message. Its reply subject is not considered, because all messages have the same stream.
 void JetStreamAdapter::handle_no_responders() {
     if (state_ == State::up) {
         return fail(unavailable);
     }
     // The stream may be behind a server that does not forward requests about streams.
     warn("cannot check the stream: JetStream does not respond to requests about streams");
-    set_up(std::nullopt);
+    set_up();
 }
 
-void JetStreamAdapter::handle(natsMsg* message) {
-    std::string_view reply = natsMsg_GetSubject(message);
+void JetStreamAdapter::handle_message(const NatsOperation& message) {
+    if (state_ != State::checking && state_ != State::up) {
+        return fail("cannot connect: Unexpected protocol");
+    }
+    if (message.head.starts_with("NATS/1.0 503") && message.body.empty()) {
+        return handle_no_responders();
+    }
+    std::string_view reply = message.subject;
     reply.remove_prefix(std::min(inbox_.size(), reply.size()));
-    const std::string_view json(natsMsg_GetData(message), static_cast<std::size_t>(natsMsg_GetDataLength(message)));
     std::uint64_t number = 0;
     const auto [end, error] = std::from_chars(reply.data(), reply.data() + reply.size(), number);
-    if (error == std::errc() && end == reply.data() + reply.size()) {
-        const PublishReply stored = read_publish_reply(json);
-        if (stored.is_stored) {
-            next_server_ = server_index_;  // to return to it; others may respond and not reach the stream
-            // Places in another stream would not be comparable; subjects may belong to several.
-            return events_.acknowledged(number, stored.is_duplicate, stored.stream == stream_ ? stored.place : 0);
-        }
-        return events_.refused(number, stored.refusal, stored.reason);
+    if (error != std::errc() || end != reply.data() + reply.size()) {
+        return handle_check(reply, message.body);
     }
-    handle_check(reply, json);
+    const PublishReply stored = read_publish_reply(message.body);
+    if (stored.is_stored) {
+        if (!streams_.empty() && std::find(streams_.begin(), streams_.end(), stored.stream) == streams_.end()) {
+            return fail("stream " + stored.stream + " has stored a message for stream " + stream_);
+        }
+        next_server_ = server_index_;  // to return to it; others may respond and not reach the stream
+        // Places in several streams are not comparable.
+        return events_.acknowledged(number, stored.is_duplicate, stored.stream == stream_ ? stored.place : 0);
+    }
+    events_.refused(number, stored.refusal, stored.reason);
 }
 
 void JetStreamAdapter::handle_check(std::string_view reply, std::string_view json) {
@@ -304,69 +283,64 @@ void JetStreamAdapter::handle_check(std::string_view reply, std::string_view jso
             return fail(found.problem);
         }
         stream_ = found.name;
-        if (!request_stream()) {
-            fail("cannot request the properties of stream " + stream_);
-        }
-        return;
+        streams_ = found.all;
+        return request_stream();
     }
     if (reply == stream_reply) {
-        const StreamCheck check = check_stream(json, options_);
-        if (state_ == State::up && check.is_found) {  // its properties matter at the next connection
-            return events_.checked(check.last);
+        StreamCheck check = check_stream(json, options_);
+        if (state_ == State::up && check.may_divide) {
+            check.warning = std::exchange(check.problem, {});
         }
         if (!check.problem.empty()) {
             return fail(check.problem);
         }
-        if (!check.warning.empty()) {
+        if (identity_ != 0 && check.identity != identity_) {
+            return fail("stream " + stream_ + " was replaced by another one");
+        }
+        if (check.warning != warning_ && !check.warning.empty()) {
             warn(check.warning);
         }
-        set_up(check.last);
+        warning_ = check.warning;
+        identity_ = check.identity;
+        state_ == State::up ? events_.checked(check.last) : set_up(check.last);
     }
 }
 
-bool JetStreamAdapter::request_stream() {
-    const std::string subject = "$JS.API.STREAM.INFO." + stream_;
-    return natsConnection_PublishRequest(connection_.get(), subject.c_str(), (inbox_ + stream_reply).c_str(), "", 0) ==
-           NATS_OK;
+void JetStreamAdapter::request_stream() {
+    request("$JS.API.STREAM.INFO." + stream_, stream_reply, "");
 }
 
 void JetStreamAdapter::check() {
-    if (!stream_.empty() && !request_stream()) {
-        fail_later("cannot request the properties of stream " + stream_);
+    if (!stream_.empty() && refused_check_.empty()) {
+        request_stream();
     }
 }
 
 void JetStreamAdapter::send(const OutgoingMessage& message, std::uint64_t number) {
-    natsMsg* made = nullptr;
-    check_memory(natsMsg_Create(&made, message.subject.c_str(), (inbox_ + std::to_string(number)).c_str(),
-                                message.payload.data(), static_cast<int>(message.payload.size())));
-    const NatsMessage owner(made);
-    const auto add = [&](const char* name, const std::string& value) {
-        check_memory(natsMsgHeader_Set(made, name, value.c_str()));
-    };
-    add("Nats-Msg-Id", message.id);
-    add("Telegate-Epoch", std::to_string(message.epoch_ms));
-    add("Telegate-Position", std::to_string(message.position));
-    add("Telegate-End", std::to_string(message.end_position));
-    add("Telegate-Part", std::to_string(message.part));
-    add("Telegate-Last-Part", message.is_last_part ? "yes" : "no");
+    std::string head = "NATS/1.0\r\n";
+    add_header(head, "Nats-Msg-Id", message.id);
+    add_header(head, "Telegate-Epoch", std::to_string(message.epoch_ms));
+    add_header(head, "Telegate-Position", std::to_string(message.position));
+    add_header(head, "Telegate-End", std::to_string(message.end_position));
+    add_header(head, "Telegate-Part", std::to_string(message.part));
+    add_header(head, "Telegate-Last-Part", message.is_last_part ? "yes" : "no");
     if (message.is_historical) {
-        add("Telegate-Historical", "yes");
+        add_header(head, "Telegate-Historical", "yes");
     }
-    add("Telegate-Format", message.format);
+    add_header(head, "Telegate-Format", message.format);
     for (const auto& [name, value] : options_.headers) {
-        add(name.c_str(), value);
+        add_header(head, name, value);
     }
-    const natsStatus status = natsConnection_PublishMsg(connection_.get(), made);
-    if (status == NATS_NO_MEMORY) {
-        throw std::bad_alloc();
-    }
-    if (status == NATS_MAX_PAYLOAD) {
+    head += "\r\n";
+    const std::size_t bytes = head.size() + message.payload.size();
+    if (bytes > info_.payload_max) {
         too_large_.push_back(number);
-        loop_.call_later([this] { later(); });
-    } else if (status != NATS_OK) {
-        fail_later(std::string("cannot send: ") + natsStatus_GetText(status));
+        return loop_.call_later([this] { later(); });
     }
+    link_.write("HPUB " + message.subject + ' ' + inbox_ + std::to_string(number) + ' ' + std::to_string(head.size()) +
+                ' ' + std::to_string(bytes) + "\r\n" + head);
+    link_.write(message.payload);
+    link_.write("\r\n");
 }
 
 }  // namespace telegate::uplink

@@ -2,8 +2,10 @@
 
 #include "uplink/adapter_module.hpp"
 
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace telegate::uplink {
 
@@ -24,17 +26,19 @@ struct PublishReply {
 /// The reply to a request for the stream with a subject.
 struct StreamName {
     std::string name;
-    std::string problem;  // why there is no name, and what to do
+    std::vector<std::string> all;  // several streams can have parts of a subject with wildcards
+    std::string problem;           // why there is no name, and what to do
 };
 [[nodiscard]] std::string stream_name_request(const std::string& subjects);
 [[nodiscard]] StreamName read_stream_name(std::string_view json, const std::string& subjects);
 
 /// Whether a stream can keep the guarantees of an uplink.
 struct StreamCheck {
-    bool is_found = false;
-    std::string problem;  // why it cannot, and the command that changes it; "": it can
-    std::string warning;  // "": none
-    Place last = 0;       // place of the last message
+    std::string problem;         // why it cannot, and the command that changes it; "": it can
+    bool may_divide = false;     // the problem is the size of messages, which can be divided until it is solved
+    std::string warning;         // "": none
+    Place last = 0;              // place of the last message
+    std::uint64_t identity = 0;  // of the stream; another one with the same name has another one
 };
 /// `json`: the reply to a request for the properties of the stream.
 [[nodiscard]] StreamCheck check_stream(std::string_view json, const AdapterOptions& options);

@@ -70,24 +70,57 @@ std::string encode(const PublicKey& key) {
     return text;  // 280 bits are 56 digits
 }
 
-}  // namespace
+/// The keys of a seed; the secret one is erased at the end.
+struct KeyPair {
+    KeyPair() = default;
+    ~KeyPair() { ::sodium_memzero(secret.data(), secret.size()); }
+    KeyPair(const KeyPair&) = delete;
+    KeyPair& operator=(const KeyPair&) = delete;
 
-std::optional<std::string> nkey_public_key(std::string_view text) {
-    Seed seed{};
-    if (text.size() != seed_digits || !decode(text, seed)) {
-        return std::nullopt;
+    /// Returns false if the text is not the seed of a user.
+    bool read(std::string_view text) noexcept {
+        Seed seed{};
+        if (text.size() != seed_digits || !decode(text, seed)) {
+            return false;
+        }
+        const std::size_t checksum_at = seed.size() - checksum_bytes;
+        const unsigned checksum = seed[checksum_at] | unsigned{seed[checksum_at + 1]} << 8U;
+        const unsigned kind = (seed[0] & 7U) << 5U | seed[1] >> 3U;
+        if ((seed[0] & 0xF8U) != seed_kind || kind != user_kind ||
+            checksum != crc16(std::span(seed).first(checksum_at))) {
+            return false;
+        }
+        ::crypto_sign_seed_keypair(key.data() + 1, secret.data(), seed.data() + prefix_bytes);
+        ::sodium_memzero(seed.data(), seed.size());
+        return true;
     }
-    const std::size_t checksum_at = seed.size() - checksum_bytes;
-    const unsigned checksum = seed[checksum_at] | unsigned{seed[checksum_at + 1]} << 8U;
-    const unsigned kind = (seed[0] & 7U) << 5U | seed[1] >> 3U;
-    if ((seed[0] & 0xF8U) != seed_kind || kind != user_kind || checksum != crc16(std::span(seed).first(checksum_at))) {
-        return std::nullopt;
-    }
+
     PublicKey key{user_kind};
     std::array<std::uint8_t, crypto_sign_SECRETKEYBYTES> secret{};
-    ::crypto_sign_seed_keypair(key.data() + 1, secret.data(), seed.data() + prefix_bytes);
-    ::sodium_memzero(secret.data(), secret.size());
-    ::sodium_memzero(seed.data(), seed.size());
+};
+
+}  // namespace
+
+std::optional<std::string> nkey_signature(std::string_view seed, std::string_view text) {
+    KeyPair keys;
+    if (!keys.read(seed)) {
+        return std::nullopt;
+    }
+    std::array<std::uint8_t, crypto_sign_BYTES> signature{};
+    ::crypto_sign_detached(signature.data(), nullptr, reinterpret_cast<const std::uint8_t*>(text.data()), text.size(),
+                           keys.secret.data());
+    constexpr int variant = sodium_base64_VARIANT_URLSAFE_NO_PADDING;
+    std::array<char, sodium_base64_ENCODED_LEN(crypto_sign_BYTES, sodium_base64_VARIANT_URLSAFE_NO_PADDING)> base64{};
+    ::sodium_bin2base64(base64.data(), base64.size(), signature.data(), signature.size(), variant);
+    return base64.data();
+}
+
+std::optional<std::string> nkey_public_key(std::string_view text) {
+    KeyPair keys;
+    if (!keys.read(text)) {
+        return std::nullopt;
+    }
+    PublicKey& key = keys.key;
     const std::uint16_t check = crc16(std::span(key).first(key.size() - checksum_bytes));
     key[key.size() - 2] = static_cast<std::uint8_t>(check & 0xFFU);
     key[key.size() - 1] = static_cast<std::uint8_t>(check >> 8U);

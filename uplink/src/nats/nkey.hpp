@@ -10,4 +10,8 @@ namespace telegate::uplink {
 /// Failure: throws std::bad_alloc.
 [[nodiscard]] std::optional<std::string> nkey_public_key(std::string_view seed);
 
+/// Returns the signature of a text by such a seed, in Base64 for URLs; nullopt: not such a seed. Threads: any. Failure:
+/// throws std::bad_alloc.
+[[nodiscard]] std::optional<std::string> nkey_signature(std::string_view seed, std::string_view text);
+
 }  // namespace telegate::uplink

@@ -47,6 +47,7 @@ void set_ends(std::vector<OutgoingMessage>& messages, BlockPlace end) {
 }  // namespace
 
 LogFeed::LogFeed(Parts parts) : parts_(std::move(parts)), reader_(parts_.files, parts_.log_directory) {
+    reader_.throw_read_errors();  // a segment that cannot be read now may be intact, and must not be passed over
     if (parts_.encoding.pass_on) {
         reader_.leave_encoded();
     }

@@ -1,24 +1,13 @@
 #include "uplink/uplink_runner.hpp"
 
 #include "uplink/log_positions.hpp"
-
-#include "store/log_reader.hpp"
+#include "uplink/start_cursor.hpp"
 
 #include <algorithm>
 #include <exception>
 #include <utility>
 
 namespace telegate::uplink {
-namespace {
-
-/// The backlog leaves the other half of the window to new samples, which so wait for few messages before them.
-Delivery::Options backlog_options(Delivery::Options options) {
-    options.messages_max = std::max<std::size_t>(options.messages_max / 2, 1);
-    options.bytes_max /= 2;
-    return options;
-}
-
-}  // namespace
 
 UplinkRunner::UplinkRunner(Parts parts, Options options)
     : parts_(std::move(parts)),
@@ -37,23 +26,25 @@ UplinkRunner::~UplinkRunner() = default;
 UplinkRunner::Lane UplinkRunner::make_lane(bool is_backlog) {
     return {
         .feed = LogFeed({parts_.files, options_.log_directory, parts_.clock, parts_.encoding, quarantine_, is_backlog}),
-        .delivery = Delivery(is_backlog ? backlog_options(options_.delivery) : options_.delivery, 0),
+        .delivery = Delivery(is_backlog ? options_.delivery.of_backlog() : options_.delivery, 0),
         .rejection = {}};
 }
 
 Adapter::Events UplinkRunner::events() {
     Adapter::Events events;
-    events.up = [this](const std::string& server, std::optional<Place> last) {
+    events.up = [this](const BackEnd& back_end) {
         connecting_since_.reset();
+        stream_ = back_end.stream;
         for (Lane* const lane : lanes()) {
             lane->delivery.connected();
         }
         next_status_.is_connected = true;
-        next_status_.server = server;
+        next_status_.server = back_end.server;
         ++next_status_.connections;
-        parts_.notes.connected(server);
-        if (last) {
-            receipts_.compare(*last, receipts_.last_place());
+        parts_.notes.connected(back_end.server);
+        const bool is_other = stream_ != 0 && saved_.stream != 0 && stream_ != saved_.stream;
+        if (back_end.last && !is_other) {
+            receipts_.compare(*back_end.last, receipts_.last_place());
         }
         later_.ask();
     };
@@ -67,7 +58,9 @@ Adapter::Events UplinkRunner::events() {
             if (sent->quarantine_id != 0) {
                 quarantine_.remove(sent->quarantine_id);
             }
-            note_round_trip(parts_.clock.mono_now() - sent->sent_at);
+            const std::chrono::nanoseconds time = parts_.clock.mono_now() - sent->sent_at;
+            std::chrono::nanoseconds& average = next_status_.round_trip;  // of about eight messages
+            average = average.count() == 0 ? time : average + (time - average) / 8;
             if (place != 0) {
                 receipts_.note_stored(sent->transmissions, place, is_duplicate);
             }
@@ -92,8 +85,8 @@ Adapter::Events UplinkRunner::events() {
         note_failure("refused: " + reason);
         later_.ask();
     };
-    events.down = [this](const std::string& reason) {
-        disconnect(parts_.clock.mono_now());
+    events.down = [this](const std::string& reason, bool is_refused) {
+        disconnect(parts_.clock.mono_now(), is_refused);
         note_failure(reason);
         later_.ask();
     };
@@ -106,10 +99,10 @@ void UplinkRunner::close(MonoTime now) {
 }
 
 /// Records that there is no connection.
-void UplinkRunner::disconnect(MonoTime now) {
+void UplinkRunner::disconnect(MonoTime now, bool is_refused) {
     connecting_since_.reset();
     for (Lane* const lane : lanes()) {
-        lane->delivery.disconnected(now);
+        lane->delivery.disconnected(now, is_refused);
     }
     next_status_.is_connected = false;
 }
@@ -120,12 +113,6 @@ void UplinkRunner::end_discarded() {
     if (live_.delivery.messages_in_flight() + backlog_.delivery.messages_in_flight() > 0) {
         close(parts_.clock.mono_now());
     }
-}
-
-/// Averages over about eight messages.
-void UplinkRunner::note_round_trip(std::chrono::nanoseconds time) {
-    std::chrono::nanoseconds& average = next_status_.round_trip;
-    average = average.count() == 0 ? time : average + (time - average) / 8;
 }
 
 /// Delivers again what the back end has acknowledged and lost.
@@ -145,9 +132,10 @@ void UplinkRunner::restore(MonoTime now) {
     }
 }
 
-/// Requests the last place of the back end from time to time, because it may lose messages while nothing is sent.
+/// Requests the last place of the back end from time to time, because it may lose messages while nothing is sent, and
+/// its properties may change.
 void UplinkRunner::check(MonoTime now) {
-    if (next_status_.is_connected && receipts_.last_place() != 0 && now - checked_at_ >= check_interval) {
+    if (next_status_.is_connected && now - checked_at_ >= check_interval) {
         checked_at_ = now;
         place_at_check_ = receipts_.last_place();
         adapter_->check();
@@ -171,6 +159,7 @@ void UplinkRunner::log_synced(store::Position position) {
 void UplinkRunner::stop() {
     alarm_.cancel();
     later_.cancel();
+    activity_ = "closing the connection";
     adapter_->close();
     saved_at_ = {};
     save_cursor(MonoTime::max());
@@ -183,8 +172,10 @@ void UplinkRunner::work() {
     const MonoTime now = parts_.clock.mono_now();
     if (!std::exchange(is_started_, true)) {
         live_.delivery.start(now);
+        late_since_ = {now, 0};
     }
     note_progress(now);
+    activity_ = "opening or closing the connection";
     connect_or_close(now);
     check(now);
     restore(now);
@@ -195,12 +186,14 @@ void UplinkRunner::work() {
         fill(*lane, now);
     }
     refill(now);
+    activity_ = "sending messages";
     send(now);
     save_cursor(now);
     receipts_.expire(now);
     keep_from_ = receipts_.keep_from();
     set_alarm(now);
     show();
+    activity_ = other_activity;
 }
 
 void UplinkRunner::note_progress(MonoTime now) {
@@ -221,19 +214,6 @@ void UplinkRunner::note_progress(MonoTime now) {
     progress_.note(now, synced_, synced_ - lag());
 }
 
-/// Returns the number of entries of the backlog that are not delivered.
-store::Position UplinkRunner::backlog_left() const noexcept {
-    store::Position left = 0;
-    for (const BacklogRange& range : ranges_) {
-        left += range.end - range.begin;
-    }
-    return left;
-}
-
-store::Position UplinkRunner::lag() const noexcept {
-    return synced_ - std::min(synced_, live_.delivery.settled()) + backlog_left();
-}
-
 /// Makes late samples a range of the backlog, when nothing of them is in flight.
 void UplinkRunner::make_backlog(MonoTime now) {
     is_making_backlog_ = options_.order == Order::live_first && log_id_ && !is_paused_ &&
@@ -249,25 +229,15 @@ void UplinkRunner::make_backlog(MonoTime now) {
                                  last_block_end(parts_.files, options_.log_directory, synced_)};
         late_since_ = {now, synced_};
         if (range.begin < range.end) {
-            add_range(range);
+            if (add_range(ranges_, range)) {
+                start_backlog();
+            }
             live_.delivery.move_to(range.end);
             live_.feed.seek(range.end);
         }
     } catch (const std::exception& error) {
         live_.read_again_at = now + read_retry;
         note_failure(error.what());
-    }
-}
-
-/// Adds a range after the others.
-void UplinkRunner::add_range(BacklogRange range) {
-    if (ranges_.size() > 1 && ranges_.back().end == range.begin) {
-        ranges_.back().end = range.end;
-        return;
-    }
-    ranges_.push_back(range);
-    if (ranges_.size() == 1) {
-        start_backlog();
     }
 }
 
@@ -284,8 +254,11 @@ void UplinkRunner::start_backlog() {
 void UplinkRunner::connect_or_close(MonoTime now) {
     const bool is_late = connecting_since_ && now - *connecting_since_ >= connect_max;
     if (is_late || live_.delivery.is_overdue(now) || backlog_.delivery.is_overdue(now)) {
+        const std::string waited_for(is_late ? adapter_->waits_for() : "");
         close(now);
-        note_failure(is_late ? "the server did not respond in time" : "no acknowledgment in time");
+        note_failure(!is_late ? "no acknowledgment in time"
+                              : "the server did not respond in time" +
+                                    (waited_for.empty() ? "" : ", while the uplink waited for " + waited_for));
     }
     if (!connecting_since_ && live_.delivery.may_connect(now)) {
         connecting_since_ = now;
@@ -331,10 +304,13 @@ void UplinkRunner::fill(Lane& lane, MonoTime now) {
     if (now < lane.read_again_at) {
         return;
     }
+    activity_ = "reading the log";
     try {
         if (!open_log()) {
             return;
         }
+        extent_.refresh(now, synced_, parts_.files, options_.log_directory);
+        adopt_stream();
         while (&lane == &backlog_ && lane.delivery.has_capacity() && quarantine_.has_waiting()) {
             lane.delivery.add(*quarantine_.take());
         }
@@ -358,15 +334,15 @@ bool UplinkRunner::open_log() {
     if (!log_id) {
         return false;
     }
-    const bool has_cursor = saved_.log_id != store::LogId{};
-    const bool is_of_log = saved_.log_id == *log_id;
-    const bool is_usable = has_cursor && is_of_log && saved_.position <= synced_;
-    const Cursor from = is_usable ? saved_ : Cursor{};
+    const StartCursor start = start_cursor({parts_.files, options_.log_directory, *log_id, synced_}, saved_);
+    const Cursor& from = start.cursor;
     const MonoTime now = parts_.clock.mono_now();
-    late_since_ = {now - (options_.order == Order::live_first ? age_at(from.position) : Duration(0)), synced_};
-    if (has_cursor && !is_usable) {
-        parts_.notes.restarted(is_of_log ? "cursor is after the end of the log" : "cursor belongs to another log");
-    }
+    const auto waiting = first_utc_ns(parts_.files, options_.log_directory, from.position);
+    next_status_.waiting_utc_ns = waiting.value_or(0);
+    const std::chrono::nanoseconds age(waiting ? parts_.clock.utc_now_ns() - *waiting : 0);
+    late_since_ = {now - std::clamp<std::chrono::nanoseconds>(age, std::chrono::nanoseconds(0), late_min), synced_};
+    const bool is_other_encoding = from.encoding != 0 && from.encoding != options_.encoding;
+    encoded_from_ = is_other_encoding ? from.position : from.encoded_from;
     live_.feed.set_log(*log_id);
     live_.feed.seek(from.position);
     live_.delivery.skip_to(from.position);
@@ -377,14 +353,35 @@ bool UplinkRunner::open_log() {
     receipts_.note_delivered(now, from.oldest());
     never_sent_ = {synced_, {}};
     log_id_ = log_id;
+    if (!start.problem.empty() || cursor_file_.is_damaged()) {
+        parts_.notes.restarted(start.problem.empty() ? "cursor file " + cursor_file_.path() + " is damaged"
+                                                     : start.problem);
+    } else if (cursor_file_.is_blank()) {
+        parts_.notes.warned("cursor file " + cursor_file_.path() + " is empty: delivery begins at the oldest sample");
+    }
     return true;
 }
 
-/// Returns the age of the first sample at a position of the log or after it, at most late_min.
-std::chrono::nanoseconds UplinkRunner::age_at(store::Position position) const {
-    const auto utc_ns = first_utc_ns(parts_.files, options_.log_directory, position);
-    const std::chrono::nanoseconds age(utc_ns ? parts_.clock.utc_now_ns() - *utc_ns : 0);
-    return std::clamp<std::chrono::nanoseconds>(age, std::chrono::nanoseconds(0), late_min);
+/// Delivers to another stream than before from the oldest sample on: it has none of them, and its places mean nothing
+/// for those of the other one.
+void UplinkRunner::adopt_stream() {
+    if (stream_ == 0 || stream_ == saved_.stream) {
+        return;
+    }
+    Cursor changed = cursor();
+    changed.stream = stream_;
+    if (saved_.stream == 0) {
+        return write(std::move(changed), receipts_);
+    }
+    changed.move_back(0, options_.order == Order::live_first);
+    changed.encoded_from = 0;
+    Receipts receipts(options_.ack_grace);
+    receipts.restore(parts_.clock.mono_now(), 0, 0);
+    write(std::move(changed), std::move(receipts));
+    encoded_from_ = 0;
+    place_at_check_ = 0;
+    apply_saved();
+    parts_.notes.restarted("the server has another stream than before");
 }
 
 void UplinkRunner::refill(MonoTime now) {
@@ -395,7 +392,8 @@ void UplinkRunner::refill(MonoTime now) {
 
 void UplinkRunner::send(MonoTime now) {
     tokens_at_ = MonoTime::max();
-    if (is_paused_) {
+    const bool is_other_stream = stream_ != 0 && stream_ != saved_.stream;  // see adopt_stream()
+    if (is_paused_ || is_other_stream) {
         return;
     }
     try {
@@ -439,6 +437,8 @@ Cursor UplinkRunner::cursor() const {
         cursor.log_id = *log_id_;
         cursor.position = live_.delivery.settled();
         cursor.backlog = ranges_;
+        cursor.encoding = options_.encoding;
+        cursor.encoded_from = encoded_from_;
     }
     cursor.is_paused = is_paused_;
     return cursor;
@@ -453,23 +453,18 @@ void UplinkRunner::pause(bool is_paused) {
     work();
 }
 
-/// Returns the position of the beginning of a block.
-store::Position UplinkRunner::find(const RewindTarget& target) const {
-    if (const auto* const time = std::get_if<std::chrono::nanoseconds>(&target)) {
-        store::LogReader reader(parts_.files, options_.log_directory);
-        reader.seek_time(time->count());
-        return std::min(reader.position(), live_.delivery.settled());
-    }
-    return block_begin(parts_.files, options_.log_directory, std::get<store::Position>(target));
-}
-
-UplinkRunner::RewindResult UplinkRunner::rewind(const RewindTarget& target) {
+UplinkRunner::RewindResult UplinkRunner::rewind(const RewindTarget& target, bool may_store_twice) {
     if (!log_id_) {
         return RewindResult::no_log;
     }
-    const store::Position position = find(target);
-    if (position > live_.delivery.settled()) {
+    const store::Position settled = live_.delivery.settled();
+    const store::Position position = find_target(parts_.files, options_.log_directory, target, settled);
+    if (position > settled) {
         return RewindResult::not_delivered;
+    }
+    if (position < encoded_from_ && !may_store_twice) {
+        warn_of_repeats();
+        return RewindResult::stores_twice;
     }
     move_back(position);
     work();
@@ -483,6 +478,20 @@ void UplinkRunner::move_back(store::Position position) {
     Receipts receipts = receipts_;
     receipts.rewind(parts_.clock.mono_now(), position);
     write(std::move(changed), std::move(receipts));
+    next_status_.is_repeating = position < encoded_from_;
+    if (next_status_.is_repeating) {
+        warn_of_repeats();
+    }
+    apply_saved();
+}
+
+void UplinkRunner::warn_of_repeats() {
+    parts_.notes.warned("messages before position " + std::to_string(encoded_from_) +
+                        " were delivered with other settings: sent again, the server stores them twice");
+}
+
+/// Continues from the cursor.
+void UplinkRunner::apply_saved() {
     keep_from_ = receipts_.keep_from();
     end_discarded();
     ranges_ = saved_.backlog;
@@ -492,6 +501,7 @@ void UplinkRunner::move_back(store::Position position) {
 }
 
 void UplinkRunner::write(Cursor cursor, Receipts receipts) {
+    activity_ = "saving the cursor";
     cursor.resend_from = receipts.resend_from();
     cursor.last_place = receipts.last_place();
     cursor_file_.write(cursor);
@@ -528,6 +538,7 @@ void UplinkRunner::save_cursor(MonoTime now) {
     }
     saved_at_ = now;
     try {
+        activity_ = "saving the quarantine";
         quarantine_.save();
         Cursor changed = cursor();
         Receipts receipts = receipts_;
@@ -535,30 +546,24 @@ void UplinkRunner::save_cursor(MonoTime now) {
         write(std::move(changed), std::move(receipts));
         next_status_.cursor_error.clear();
     } catch (const std::exception& error) {
-        if (next_status_.cursor_error.empty()) {
+        if (std::exchange(next_status_.cursor_error, error.what()).empty()) {
             parts_.notes.failed(error.what());
         }
-        next_status_.cursor_error = error.what();
     }
 }
 
 void UplinkRunner::set_alarm(MonoTime now) {
     MonoTime due = connecting_since_ ? *connecting_since_ + connect_max : live_.delivery.due();
-    if (backlog_.delivery.state() != DeliveryState::down) {
-        due = std::min(due, backlog_.delivery.due());
-    }
-    due = std::min(due, tokens_at_);
+    const auto wait_for = [&due](MonoTime time, bool is_awaited) {
+        due = is_awaited ? std::min(due, time) : due;
+    };
+    wait_for(backlog_.delivery.due(), backlog_.delivery.state() != DeliveryState::down);
+    wait_for(tokens_at_, true);
     for (const Lane* const lane : lanes()) {
-        if (now < lane->read_again_at) {
-            due = std::min(due, lane->read_again_at);
-        }
+        wait_for(lane->read_again_at, now < lane->read_again_at);
     }
-    if (!is_saved()) {
-        due = std::min(due, saved_at_ + cursor_interval);
-    }
-    if (next_status_.is_connected && receipts_.last_place() != 0) {
-        due = std::min(due, checked_at_ + check_interval);
-    }
+    wait_for(saved_at_ + cursor_interval, !is_saved());
+    wait_for(checked_at_ + check_interval, next_status_.is_connected);
     if (due == MonoTime::max()) {
         return alarm_.cancel();
     }
@@ -568,31 +573,26 @@ void UplinkRunner::set_alarm(MonoTime now) {
 void UplinkRunner::show() {
     next_status_.ledger = {};
     next_status_.counts = {};
-    next_status_.state = live_.delivery.state();
+    next_status_.state = (live_.delivery.state() == DeliveryState::sending ? backlog_ : live_).delivery.state();
     for (const Lane* const lane : lanes()) {
         next_status_.ledger += lane->delivery.ledger();
         next_status_.counts += lane->delivery.counts();
-        if (next_status_.state == DeliveryState::sending) {
-            next_status_.state = lane->delivery.state();
-        }
     }
     next_status_.settled = cursor().oldest();
     next_status_.is_behind = !live_.delivery.is_empty() || live_.feed.has_more(synced_);
     next_status_.has_backlog = !ranges_.empty() || !backlog_.delivery.is_empty() || quarantine_.has_waiting();
+    next_status_.waiting_since = late_since_.first;
     next_status_.delivered_utc_ns = live_.delivery.delivered_utc_ns();
     next_status_.lag = lag();
-    next_status_.backlog = backlog_left();
+    next_status_.backlog = extent_.entries(ranges_);
+    next_status_.encoded_from = extent_.entries(0, encoded_from_) > 0 ? encoded_from_ : 0;
+    next_status_.is_repeating = next_status_.is_repeating && next_status_.settled < encoded_from_;
     next_status_.catch_up_time = next_status_.lag == 0 ? std::chrono::seconds(0) : progress_.catch_up_time();
     next_status_.is_paused = is_paused_;
     next_status_.quarantined = quarantine_.samples().size();
     next_status_.quarantine_bytes = quarantine_.bytes();
     const std::lock_guard lock(mutex_);
     status_ = next_status_;
-}
-
-UplinkStatus UplinkRunner::status() const {
-    const std::lock_guard lock(mutex_);
-    return status_;
 }
 
 }  // namespace telegate::uplink

@@ -1,0 +1,41 @@
+#pragma once
+
+#include "core/clock.hpp"
+#include "device/driver.hpp"
+
+#include <cstddef>
+
+namespace telegate {
+
+/// The capacity of the queue that one or several devices need, in samples.
+struct QueueNeed {
+    std::size_t reading = 0;  // samples of one reading of each device
+    std::size_t known = 0;    // the certain part of `items`: of a device that sends data on its own, one reading
+    std::size_t items = 0;    // of several readings, in case the I/O thread is late
+
+    QueueNeed& operator+=(const QueueNeed& other) noexcept {
+        reading += other.reading;
+        known += other.known;
+        items += other.items;
+        return *this;
+    }
+    QueueNeed& operator-=(const QueueNeed& other) noexcept {
+        reading -= other.reading;
+        known -= other.known;
+        items -= other.items;
+        return *this;
+    }
+    bool operator==(const QueueNeed&) const = default;
+};
+
+/// For this long, the I/O thread may be late without a loss, for example while it waits for a processor.
+inline constexpr Duration queue_need_time = std::chrono::seconds(1);
+/// The least need of a device, known or not: one block of memory of its lane.
+inline constexpr std::size_t queue_need_min = 64;
+/// The need of a device that sends data on its own: nobody knows its rate in advance.
+inline constexpr std::size_t queue_need_stream_min = 1'024;
+
+/// Returns the need of a device with a reading of `samples` per `interval`.
+[[nodiscard]] QueueNeed queue_need(const DriverTraits& traits, Duration interval, std::size_t samples) noexcept;
+
+}  // namespace telegate
