@@ -222,9 +222,10 @@ bool LogBuffer::wait_for_load(std::optional<std::chrono::milliseconds> idle_max,
     return !is_closed_.load(std::memory_order_acquire) || !lane_.is_empty() || is_losing_.load();
 }
 
-/// Lets the I/O thread report its losses if nothing else arrives.
-void LogBuffer::end_drain() noexcept {
-    if (is_closed_.load(std::memory_order_relaxed)) {
+/// Lets the I/O thread report its losses if nothing else arrives. close() may have been called during the drain, so
+/// that only the next one is the last.
+void LogBuffer::end_drain(bool is_last) noexcept {
+    if (is_last) {
         is_losing_.store(false);
     } else if (is_losing_.load() && wake_producer_) {
         wake_producer_();

@@ -122,7 +122,7 @@ class LogBuffer {
     void wait_for_more(const std::function<void()>& on_pending, std::chrono::steady_clock::time_point until);
     bool wait_for_entries(std::size_t count, const Deadline& until, bool ends_for_call = false);
     [[nodiscard]] bool wait_for_first(const std::function<void()>& on_pending, const Deadline& until);
-    void end_drain() noexcept;
+    void end_drain(bool is_last) noexcept;
     template <class Log>
     static void pass_on(LostRanges& lost, Log& log);
 
@@ -189,7 +189,7 @@ void LogBuffer::drain(Log& log) {
     if (is_last) {
         pass_on(losing_, log);
     }
-    end_drain();
+    end_drain(is_last);
 }
 
 }  // namespace telegate

@@ -67,7 +67,7 @@ TEST_CASE("a subscriber in the middle of a large message gets its rest before th
     PublisherOptions options;
     options.segment_bytes = 1024 * 1024;
     options.backlog_bytes_max = 4 * 1024 * 1024;
-    SlowBench bench(options, Transport::ipc);
+    SlowBench bench(options);
     bench.h.publisher->set_delivery(bench.h.endpoint, {policy, 4 * 1024 * 1024, 0ms});
     RawPeer peer = bench.h.subscriber({""}, 4096);
     const std::vector<std::string> topics{"a", "b", "c"};

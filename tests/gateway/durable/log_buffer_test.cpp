@@ -184,6 +184,27 @@ TEST_CASE("losses are reported without a later sample", "[gateway][durable]") {
     CHECK(sink.last_seqs == source.last_seqs());
 }
 
+TEST_CASE("losses are reported although the buffer is closed while it is emptied", "[gateway][durable]") {
+    LogBuffer buffer({}, 2);
+    Source source(buffer);
+    std::mt19937 random(1);
+    while (buffer.lost() == 0) {
+        source.put(random);
+    }
+    struct ClosingSink : Sink {
+        using Sink::append;
+        using Sink::Sink;
+        void append(std::span<const TelemetrySample> samples) {
+            Sink::append(samples);
+            buffer.close();
+        }
+    } sink(buffer);
+    while (buffer.wait_for_load({}, {}, std::chrono::milliseconds(0))) {
+        buffer.drain(sink);
+    }
+    check_complete(buffer, source, sink);
+}
+
 TEST_CASE("a requested call is made although nothing is pending", "[gateway][durable]") {
     std::atomic<int> calls{0};
     LogBuffer buffer;
