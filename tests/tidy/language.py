@@ -4,12 +4,16 @@ of a line number and a message."""
 import re
 
 from prose import prose_of
-from words import SPELLINGS, WORDS
+from words import MESSAGE_FAULTS, SPELLINGS, WORDS
 
 LINE_CHARACTERS_MAX = 120
 
 WORD_PATTERNS = [re.compile(rf"\b(?:{word.pattern})\b") for word in WORDS]
 ANY_WORD = re.compile(rf"\b(?:{'|'.join(word.pattern for word in WORDS)})\b")
+MESSAGE = re.compile(r"[A-Za-z]{2,}.* .*[A-Za-z]{2,}")  # at least two words
+MESSAGE_PATTERNS = [(re.compile(rf"(?<!\w)(?:{fault.pattern})(?!\w)", re.I), fault.use) for fault in MESSAGE_FAULTS]
+# A message that is no sentence, with a final mark. Sentences may follow a name and a colon.
+ENDS_LIKE_SENTENCE = re.compile(r"^(?![a-z_ ]+: )[a-z;,:][^.]*[^.A-Z]\.$|!$")
 SPELLING_PATTERNS = [(pattern.partition("(")[0], re.compile(pattern), use) for pattern, use in SPELLINGS.items()]
 # A sentence that starts with "what" and is not a question. Two spaces separate paragraphs.
 HEADLESS = re.compile(r"(?:^ ?|[.!?] |  )(?P<word>[Ww]hat)\b(?!\()(?![^.!|]*\?)")
@@ -38,6 +42,18 @@ def words(path, text):
             findings.append((prose.line_at(match.start()), f'"{match[0]}": use "{word.use}"'))
         for match in HEADLESS.finditer(prose.text):
             findings.append((prose.line_at(match.start("word")), f'"{match["word"]} ...": use "a noun as the subject"'))
+    return findings
+
+
+def messages(path, text):
+    findings = []
+    for prose in prose_of(path, text):
+        if prose.kind != "string" or not MESSAGE.search(prose.text):
+            continue
+        faults = [(match[0], use) for pattern, use in MESSAGE_PATTERNS for match in pattern.finditer(prose.text)]
+        if ENDS_LIKE_SENTENCE.search(prose.text):
+            faults.append((prose.text, "no final mark"))
+        findings += [(prose.line_at(0), f'"{found}": use "{use}"') for found, use in faults]
     return findings
 
 

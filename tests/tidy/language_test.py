@@ -8,13 +8,14 @@ import unittest
 import language
 from prose import prose_of
 from tree import FILES, files, read
-from words import SPELLINGS, WORDS
+from words import MESSAGE_FAULTS, SPELLINGS, WORDS
 
 TEXT_ENDINGS = (".md", ".cpp", ".hpp", ".py", ".java", ".go", ".rs", ".sh", "/run", ".cmake", ".txt", ".ini", ".json",
                 ".yml", ".toml", ".1", ".5", ".service", ".socket", "/changelog", "/logrotate", "/postinst", "/postrm",
                 "/prerm", ".supp", ".clang-format", ".clang-tidy")
 # Inputs of parsers.
 INPUTS = re.compile(r"tests/fuzz/seeds/")
+PRODUCT = ("core", "config", "device", "gateway", "store", "tools", "uplink")
 # Findings that are not faults: the path, the beginning of the finding, and the reason.
 EXCEPTIONS = (
     ("tests/tidy/words.py", "", "the words themselves"),
@@ -45,6 +46,9 @@ class Tree(unittest.TestCase):
 
     def test_text_and_identifiers_are_in_us_spelling(self):
         self.check_all(language.spellings, checked_files(*TEXT_ENDINGS))
+
+    def test_messages_say_what_must_be(self):
+        self.check_all(language.messages, files(".cpp", ".hpp", under=PRODUCT))
 
     def test_headings_name_topics(self):
         self.check_all(language.headings, files(".md"))
@@ -99,6 +103,25 @@ class Words(unittest.TestCase):
             self.assertTrue(self.findings(text), text)
         for text in ("What is lost?", "what() names the option.", "It names what is wrong."):
             self.assertFalse(self.findings(text), text)
+
+
+class Messages(unittest.TestCase):
+    def findings(self, message):
+        return language.messages("a.cpp", f'f("{message}");')
+
+    def test_every_fault_is_found_and_only_that_fault(self):
+        for fault in MESSAGE_FAULTS:
+            self.assertTrue(any(fault.use in finding for _, finding in self.findings(f"{fault.caught} of a device")), fault)
+            self.assertEqual(self.findings(fault.passes), [], fault)
+
+    def test_only_sentences_have_a_final_mark(self):
+        for message in ("no such file.", "cannot open the file!", "; must be 1 to 5."):
+            self.assertTrue(self.findings(message), message)
+        for message in ("Timeout of one run.", "once: timeout of one run.", "a name such as NAME.", "and so on ..."):
+            self.assertEqual(self.findings(message), [], message)
+
+    def test_keys_comments_and_documents_are_not_messages(self):
+        self.assertEqual(language.messages("a.cpp", 'f("failed"); // failed to open\n'), [])
 
 
 class Prose(unittest.TestCase):

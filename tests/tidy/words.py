@@ -143,6 +143,14 @@ WORDS = (
     Word("now and then|by and by", "occasionally", "it is read now and then", "it is read now, and then written"),
 )
 
+# The same for messages of the product only. A message names what is wrong, then the value, then what it must be.
+MESSAGE_FAULTS = (
+    Word("failed to|unable to|could not|can't|cannot be able", "cannot", "failed to open ", "a reading failed"),
+    Word("expected|should be|shall be|has to be|needs to be|valid values|possible values|supported:", "must be",
+         "7, expected 1 to 5", "; must be 1 to 5"),
+    Word("please|sorry|oops|unfortunately", "the fact alone", "please check the port", "check the port"),
+)
+
 # Stems of verbs that end in -ise in British spelling, and in -ize in US spelling.
 IZE_STEMS = ("author categor central character custom emphas final general initial item local maxim memor minim modern "
              "neutral normal optim organ parallel priorit random real recogn serial special stabil standard summar "

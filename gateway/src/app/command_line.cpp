@@ -27,7 +27,7 @@ std::string footer() {
                "  64  invalid command line\n"
                "  66  a settings file is missing or cannot be read\n"
                "  69  an address cannot be bound or the log file cannot be opened, for example because it is in use;\n"
-               "      or --read could not read the device\n"
+               "      or the device of --read cannot be read\n"
                "  70  internal error\n"
                "  71  other system error, such as no free descriptors\n"
                "  74  the output cannot be written to stdout\n"
