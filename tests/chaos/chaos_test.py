@@ -16,9 +16,9 @@ import sys
 import time
 import unittest
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "interop"))
-import raw_zmtp  # noqa: E402
-from peer_process import Peer, eventually, wait_a_moment  # noqa: E402
+from waiting import eventually, wait_a_moment  # has the path of the next ones
+import raw_zmtp
+from peer_process import Peer
 
 try:
     import zmq  # noqa: F401

@@ -30,9 +30,7 @@ from pathlib import Path
 from client_faults import faults_of
 from cutting_proxy import CuttingProxy
 from waiting import DEADLINE_S, ENVIRONMENT, eventually, wait_a_moment
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "interop"))
-from patient_http import body_of  # noqa: E402
+from patient_http import body_of
 
 BUILD = Path(__file__).resolve().parents[2] / "build"
 APP = os.environ.get("TELEGATE_GATEWAY_APP", BUILD / "gateway/gateway_app")

@@ -3,15 +3,11 @@
 import bisect
 import calendar
 import json
-import os
-import sys
 import threading
 import time
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "interop"))
-os.environ.setdefault("TELEGATE_PEER", "")  # that program is not needed here
-import raw_zmtp  # noqa: E402
+import waiting  # noqa: F401, has the path of the next one
+import raw_zmtp
 
 NS = 1_000_000_000
 FAULTS_MAX = 50  # reported; one cause may produce thousands

@@ -9,7 +9,7 @@ import threading
 import time
 from pathlib import Path
 
-from sample_watch import NS  # has the path of the next one
+from sample_watch import NS
 from patient_http import body_of
 from shape_checks import shortened, status_faults
 from stepped_gateway import WallClock

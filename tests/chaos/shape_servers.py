@@ -6,10 +6,8 @@ import os
 import re
 import shutil
 import socket
-import sys
 import threading
 import time
-from pathlib import Path
 
 from waiting import wait_a_moment
 
@@ -116,7 +114,6 @@ class RealNats:
     """A nats-server; see has_nats()."""
 
     def __init__(self, folder):
-        sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "interop"))
         os.environ.setdefault("TELEGATE_GATEWAY_APP", "")  # is not needed there
         from nats_fixture import NatsServer
         folder.mkdir()

@@ -7,7 +7,7 @@ import socket
 import threading
 import time
 
-from sample_watch import raw_zmtp  # has its path
+from sample_watch import raw_zmtp
 from shape_checks import RECORD, Seen
 from waiting import wait_a_moment
 

@@ -10,7 +10,7 @@ import sys
 import time
 from pathlib import Path
 
-from sample_watch import NS, Steps  # has the path of the next one
+from sample_watch import NS, Steps
 from patient_http import body_of
 from waiting import DEADLINE_S, ENVIRONMENT, eventually
 

@@ -31,14 +31,13 @@ from pathlib import Path
 BUILD = Path(__file__).resolve().parents[2] / "build"
 os.environ.setdefault("TELEGATE_GATEWAY_APP", str(BUILD / "gateway/gateway_app"))
 os.environ.setdefault("TELEGATE_VERIFY", str(BUILD / "tools/gateway_verify"))
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "interop"))
 
+from waiting import ENVIRONMENT, eventually, wait_a_moment
 from cutting_proxy import CuttingProxy  # noqa: E402
 from device_peers import Gateway  # noqa: E402
 from nats_fixture import STREAM, NatsCluster  # noqa: E402
 from server_links import GATEWAY, ServerLinks, enter  # noqa: E402
 from stepped_gateway import WallClock  # noqa: E402
-from waiting import ENVIRONMENT, eventually, wait_a_moment  # noqa: E402
 
 VERIFY = os.environ["TELEGATE_VERIFY"]
 CLOCK_SHIM = os.environ.get("TELEGATE_CLOCK_SHIM_LIBRARY")
@@ -133,7 +132,7 @@ class Round:
                                env={**ENVIRONMENT, **self.clock.environment()})
 
     def uplink(self):
-        return json.loads(self.gateway.ask("/uplinks"))["uplinks"][0]
+        return self.gateway.json("/uplinks")["uplinks"][0]
 
     def run(self):
         self.cluster.start(**LONG_WINDOW)
@@ -158,7 +157,7 @@ class Round:
                     self.active[name] = (time.monotonic() + duration_s, repair)
         for _, repair in self.active.values():
             repair()
-        self.gateway.ask("/stop", "POST")
+        self.gateway.text("/stop", "POST")
         losses = self.uplink()["losses"]
         self.settle()
         found = self.verify()

@@ -12,7 +12,6 @@ are used.
 """
 
 import argparse
-import json
 import os
 import shutil
 import subprocess
@@ -24,11 +23,10 @@ from pathlib import Path
 BUILD = Path(__file__).resolve().parents[2] / "build"
 os.environ.setdefault("TELEGATE_GATEWAY_APP", str(BUILD / "gateway/gateway_app"))
 os.environ.setdefault("TELEGATE_VERIFY", str(BUILD / "tools/gateway_verify"))
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "interop"))
 
+from waiting import ENVIRONMENT, eventually, wait_a_moment
 from device_peers import HEAD, Gateway  # noqa: E402
 from nats_fixture import NatsServer  # noqa: E402
-from waiting import ENVIRONMENT, eventually, wait_a_moment  # noqa: E402
 
 DEVICES, WAVEFORMS = 10, "sine, ramp, square, random_walk, noise, counter"
 CHANNELS = DEVICES * len(WAVEFORMS.split())
@@ -73,13 +71,13 @@ class Outage:
 
     def set_rate(self, rate):
         Path(self.gateway.config).write_text(HEAD + self.settings(rate).replace("{folder}", str(self.folder)))
-        self.gateway.ask("/-/reload", "POST")
+        self.gateway.text("/-/reload", "POST")
 
     def log(self):
         return self.gateway.status()["log"]
 
     def uplink(self):
-        return json.loads(self.gateway.ask("/uplinks"))["uplinks"][0]
+        return self.gateway.json("/uplinks")["uplinks"][0]
 
     def watch(self, is_over, seconds):
         """Waits, and records the memory."""
@@ -141,7 +139,7 @@ class Outage:
         return max(lags)
 
     def settle(self):
-        self.gateway.ask("/stop", "POST")
+        self.gateway.text("/stop", "POST")
         eventually(lambda: self.uplink()["lag_samples"] == 0 and self.uplink()["samples"]["in_flight"] == 0 and
                    self.uplink()["position"] == self.log()["next_position"], "everything is delivered")
         assert self.uplink()["samples"]["balanced"]

@@ -1,23 +1,7 @@
-"""Environment of started programs, and waiting in tests."""
+"""Waiting in tests; importing it makes the modules of tests/interop available."""
 
-import os
-import select
-import time
+import sys
+from pathlib import Path
 
-# Variables for the tests would be read as settings.
-ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith("TELEGATE_")}
-DEADLINE_S = 90
-
-
-def wait_a_moment(seconds):
-    select.select([], [], [], seconds)
-
-
-def eventually(condition, what, seconds=DEADLINE_S):
-    """Returns the value of the condition once it is true; `what` is a text or a function that returns one."""
-    end = time.monotonic() + seconds
-    while not (value := condition()):
-        if time.monotonic() > end:
-            raise AssertionError(f"not within {seconds} s: {what() if callable(what) else what}")
-        wait_a_moment(0.05)
-    return value
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "interop"))
+from gateway_process import DEADLINE_S, ENVIRONMENT, eventually, wait_a_moment  # noqa: E402, F401

@@ -3,11 +3,11 @@
 import re
 import resource
 import socket
-import unittest
 import urllib.parse
 
 import zmq
-from device_peers import DeviceTest, eventually, main
+from device_peers import DeviceTest, main
+from gateway_process import eventually
 
 SETTINGS = """[services "s"]
 endpoint = tcp://127.0.0.1:0
@@ -50,7 +50,7 @@ class DescriptorLimitTest(DeviceTest):
                 self.start_with(descriptors)
                 for endpoint in (self.gateway.endpoints[0], self.gateway.rest, self.services):
                     self.crowd(endpoint)
-                    self.assertTrue(eventually(lambda: self.gateway.ask("/livez")))
+                    self.assertTrue(eventually(lambda: self.gateway.text("/livez")))
                     self.assertEqual("running", self.gateway.status()["state"])
                     self.ping()
                 self.gateway.stop()

@@ -4,9 +4,7 @@ import calendar
 import json
 import os
 import re
-import select
 import shutil
-import signal
 import struct
 import subprocess
 import sys
@@ -20,32 +18,16 @@ except ImportError:
     print("skipped: this Python has no pyzmq (Debian package python3-zmq)")
     sys.exit(77)
 
-from patient_http import body_of  # noqa: E402
+import gateway_process  # noqa: E402
+from gateway_process import eventually  # noqa: E402
 
 APP = os.environ["TELEGATE_GATEWAY_APP"]
-DEADLINE_S = 60  # generous: sanitizer builds on a busy machine
-# Used by this process only, so that no other test takes a port between two uses.
-OWN_ADDRESS = f"127.{64 + (os.getpid() >> 16) % 128}.{os.getpid() >> 8 & 255}.{os.getpid() & 255}"
 
 HEAD = """[rest]
 listen = 127.0.0.1:0
 [publish "json"]
 endpoint = tcp://127.0.0.1:0
 """
-
-
-def pause():
-    select.select([], [], [], 0.01)  # yields the processor; nothing depends on the duration
-
-
-def eventually(condition, deadline_s=DEADLINE_S):
-    """Polls `condition`. Returns its first true value, or its last value at the deadline."""
-    end = time.monotonic() + deadline_s
-    while True:
-        result = condition()
-        if result or time.monotonic() > end:
-            return result
-        pause()
 
 
 def alive(pid):
@@ -63,40 +45,11 @@ def time_ns(text):
     return calendar.timegm(time.strptime(seconds, "%Y-%m-%dT%H:%M:%S")) * 10 ** 9 + int(fraction)
 
 
-class Gateway:
-    """`{folder}` in the settings is replaced with a new scratch folder, unless one is given; `options` are those of
-    Popen."""
-
-    def __init__(self, settings, folder=None, **options):
-        self.folder = folder or tempfile.mkdtemp(prefix="telegate-test-")
-        self.own_folder = folder is None
-        handle, self.config = tempfile.mkstemp(suffix=".ini", dir=self.folder)
-        os.close(handle)
-        self.write(settings)
-        self.log_path = self.config + ".log"
-        with open(self.log_path, "w") as log:
-            self.process = subprocess.Popen([APP, "--config", self.config], stderr=log, **options)
-        eventually(lambda: " running rest=" in self.log() or self.process.poll() is not None)
-        running = re.search(r" running rest=(\S+)((?: publish=\S+)+)", self.log())
-        if not running:
-            self.close()
-            raise AssertionError("the gateway did not start:\n" + self.last_log)
-        self.rest = running.group(1)
-        self.endpoints = re.findall(r"publish=(\S+)", running.group(2))  # HEAD comes first
+class Gateway(gateway_process.Gateway):
+    """Begins with the settings of HEAD."""
 
     def write(self, settings):
-        with open(self.config, "w") as config:
-            config.write(HEAD + settings.replace("{folder}", self.folder))
-
-    def log(self):
-        with open(self.log_path) as log:
-            return log.read()
-
-    def ask(self, path, method="GET"):
-        return body_of(self.rest, path, method, DEADLINE_S).decode()
-
-    def status(self):
-        return json.loads(self.ask("/status"))
+        super().write(HEAD + settings)
 
     def device(self, name):
         """Returns a device of /status."""
@@ -104,7 +57,7 @@ class Gateway:
 
     def latest(self, topic):
         """Returns the last sample of a channel, or None."""
-        for each in json.loads(self.ask("/samples/latest"))["samples"]:
+        for each in self.json("/samples/latest")["samples"]:
             if each["device"] + "/" + each["channel"] == topic:
                 return each
         return None
@@ -115,23 +68,8 @@ class Gateway:
         return sample["value"] if sample and sample["quality"] == "good" else None
 
     def metric(self, name):
-        found = re.search(rf"^{re.escape(name)} (\S+)$", self.ask("/metrics"), re.M)
+        found = re.search(rf"^{re.escape(name)} (\S+)$", self.text("/metrics"), re.M)
         return float(found.group(1)) if found else None
-
-    def stop(self, how=signal.SIGTERM):
-        """Returns how many seconds it took."""
-        begin = time.monotonic()
-        self.process.send_signal(how)
-        self.process.wait(DEADLINE_S)
-        return time.monotonic() - begin
-
-    def close(self):
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.wait()
-        self.last_log = self.log() if os.path.exists(self.log_path) else ""
-        if self.own_folder:
-            shutil.rmtree(self.folder)
 
 
 RECORD = struct.Struct("<qqQBBBBI32s")  # docs/wire.md
@@ -215,10 +153,7 @@ class DeviceTest(unittest.TestCase):
 
     def eventually(self, condition, what, seen=None):
         """Fails with the value of `seen` if `condition` does not become true."""
-        result = eventually(condition)
-        if not result:
-            self.fail(f"not in time: {what}" + (f"; {seen()}" if seen else ""))
-        return result
+        return eventually(condition, lambda: what + (f"; {seen()}" if seen else ""))
 
     def value_becomes(self, gateway, topic, value):
         self.eventually(lambda: gateway.value(topic) == value, f"{topic} = {value!r}", lambda: gateway.latest(topic))

@@ -8,7 +8,8 @@ import shutil
 import subprocess
 import time
 
-from device_peers import DEADLINE_S, DeviceTest
+from device_peers import DeviceTest
+from gateway_process import DEADLINE_S
 
 LOG = os.environ["TELEGATE_GATEWAY_LOG"]
 SHIM = os.environ.get("TELEGATE_DISK_SHIM_LIBRARY")  # not with sanitizers, which must be loaded first
@@ -59,7 +60,7 @@ class SyncedSamples:
                 log["synced_position"] == log["next_position"]:
             self.synced = self.looks.popleft()[1]
         self.next_position = max(self.next_position, log["next_position"])
-        latest = json.loads(self.gateway.ask("/samples/latest"))["samples"]
+        latest = self.gateway.json("/samples/latest")["samples"]
         self.looks.append([time.monotonic(), {f"{each['device']}/{each['channel']}": each["seq"] for each in latest}, None])
         return log
 

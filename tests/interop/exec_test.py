@@ -7,7 +7,8 @@ import os
 import signal
 import stat
 
-from device_peers import DeviceTest, alive, eventually, main
+from device_peers import DeviceTest, alive, main
+from gateway_process import eventually
 
 EXEC = """[device "e"]
 driver = exec

@@ -1,13 +1,13 @@
 """Three devices flood the gateway, which has ten more threads; other devices lose nothing. Run by ctest."""
 
-import json
 import os
 import pty
 import socket
 import sys
 import tty
 
-from device_peers import OWN_ADDRESS, DeviceTest, main
+from device_peers import DeviceTest, main
+from gateway_process import OWN_ADDRESS
 
 PORT = 8126
 # A size at which the floods overflow the queue, and with equal shares of which `host` would lose samples.
@@ -77,7 +77,7 @@ class Flood(DeviceTest):
         self.shout("udp", sender)
 
         def ledger(name):
-            devices = json.loads(gateway.ask("/devices"))["devices"]
+            devices = gateway.json("/devices")["devices"]
             return next(device["ledger"] for device in devices if device["name"] == name)
         calm_before = ledger("simulated")["sampled"]
         for name in ("exec", "serial", "udp"):

@@ -1,18 +1,12 @@
 """A plain pyzmq subscriber determines exactly what it has missed, from gap and heartbeat notices (docs/wire.md).
 
-A gateway has a small queue and a device with bursts. At the end, the received samples and the reported losses must be
-all seqs of each channel, in order, each once. Run by ctest with the path of the program in TELEGATE_GATEWAY_APP.
+A gateway has a small queue and a device with bursts, or a subscriber that does not read. At the end, the received samples
+and the reported losses must be all seqs of each channel, in order, each once. Run by ctest with the path of the program in TELEGATE_GATEWAY_APP.
 """
 
 import json
-import os
-import re
-import select
 import struct
-import subprocess
 import sys
-import tempfile
-import time
 import unittest
 
 try:
@@ -21,16 +15,15 @@ except ImportError:
     print("skipped: this Python has no pyzmq (Debian package python3-zmq)")
     sys.exit(77)
 
-from patient_http import body_of  # noqa: E402
+from gateway_process import Gateway, eventually  # noqa: E402
 
-APP = os.environ["TELEGATE_GATEWAY_APP"]
-DEADLINE_S = 60  # generous: sanitizer builds on a busy machine
-LOSSES_LEAST = 20_000
+LOSSES_LEAST = 20_000  # of the queue
+LOST_LEAST = 2_000  # of a subscriber
 
 SETTINGS = """queue_size = 100
 heartbeat_ms = 100
 [queue]
-policy = {policy}
+policy = POLICY
 [rest]
 listen = 127.0.0.1:0
 [publish "json"]
@@ -97,12 +90,14 @@ def objects(payload, form):
 
 
 class Reader:
-    """Tracks each channel as a subscriber: the next seq, the number of received samples and of reported losses."""
+    """Tracks each channel as a subscriber: the next seq, the number of received samples and of reported losses. `first` is
+    the first seq of each channel, or None if the subscriber connects later."""
 
-    def __init__(self, context, endpoint, form):
-        self.form = form
+    def __init__(self, context, endpoint, form, reason="queue_overflow", first=1, **options):
+        self.form, self.reason, self.first = form, reason, first
         self.socket = context.socket(zmq.SUB)
-        self.socket.rcvhwm = 0
+        for name, value in {"rcvhwm": 0, **options}.items():
+            setattr(self.socket, name, value)
         self.socket.subscribe(b"")
         self.socket.connect(endpoint)
         self.next, self.got, self.lost, self.beats, self.faults = {}, {}, {}, {}, []
@@ -121,7 +116,7 @@ class Reader:
                 self.note(name, item)
 
     def note(self, name, item):
-        expected = self.next.get(name, 1)
+        expected = self.next.get(name, self.first or item[1] + (item[0] == "beat"))
         if item[0] == "beat":
             self.beats[name] = self.beats.get(name, 0) + 1
             if item[1] != expected - 1:
@@ -133,7 +128,7 @@ class Reader:
             self.got[name] = self.got.get(name, 0) + 1
             self.next[name] = item[1] + 1
         else:
-            if item[3] != "queue_overflow":
+            if item[3] != self.reason:
                 self.faults.append(f"{name}: {item}")
             self.lost[name] = self.lost.get(name, 0) + item[2] - item[1] + 1
             self.next[name] = item[2] + 1
@@ -141,65 +136,38 @@ class Reader:
 
 class Gaps(unittest.TestCase):
     def start(self, policy):
-        folder = tempfile.TemporaryDirectory(prefix="telegate-test-")
-        self.addCleanup(folder.cleanup)
-        scratch = folder.name
-        config, self.log = os.path.join(scratch, "gateway.ini"), os.path.join(scratch, "log")
-        with open(config, "w") as file:
-            file.write(SETTINGS.format(policy=policy))
-        with open(self.log, "w") as log:
-            self.process = subprocess.Popen([APP, "--config", config], stderr=log)
-        self.addCleanup(self.process.wait)
-        self.addCleanup(self.process.kill)
-        running = self.eventually(lambda: re.search(r" running rest=(\S+)((?: publish=\S+)*)", self.log_text()))
-        self.rest, endpoints = running.group(1), re.findall(r"publish=(\S+)", running.group(2))
+        self.gateway = Gateway(SETTINGS.replace("POLICY", policy))
+        self.addCleanup(self.gateway.close)
         context = zmq.Context()
         self.addCleanup(context.destroy, 0)
-        readers = [Reader(context, at, form) for at, form in zip(endpoints, ("json", "cbor", "record"))]
+        readers = [Reader(context, at, form) for at, form in zip(self.gateway.endpoints, ("json", "cbor", "record"))]
         for reader in readers:
             self.addCleanup(reader.socket.close, 0)
         return readers
-
-    def log_text(self):
-        with open(self.log) as file:
-            return file.read()
-
-    def eventually(self, condition):
-        end = time.monotonic() + DEADLINE_S
-        while time.monotonic() < end:
-            result = condition()
-            if result:
-                return result
-            select.select([], [], [], 0.01)  # yields the processor; nothing depends on the duration
-        self.fail("not in time")
-        return None
-
-    def ask(self, path, method="GET"):
-        return json.loads(body_of(self.rest, path, method, DEADLINE_S))
 
     def check(self, readers):
         def dropped():
             for reader in readers:
                 reader.read()
-            return self.ask("/status")["ledger"]["total"]["dropped"]["queue_overflow"] > LOSSES_LEAST
-        self.eventually(dropped)
-        self.ask("/stop", "POST")
-        self.eventually(lambda: self.ask("/status")["ledger"]["total"]["queued"] == 0)
-        ledger = {each["topic"]: each["ledger"] for each in self.ask("/channels")["channels"]}
+            return self.gateway.status()["ledger"]["total"]["dropped"]["queue_overflow"] > LOSSES_LEAST
+        eventually(dropped)
+        self.gateway.text("/stop", "POST")
+        eventually(lambda: self.gateway.status()["ledger"]["total"]["queued"] == 0)
+        ledger = {each["topic"]: each["ledger"] for each in self.gateway.json("/channels")["channels"]}
 
         def all_known():
             for reader in readers:
                 reader.read()
             return all(reader.next.get(topic, 1) == book["sampled"] + 1 and reader.beats.get(topic)
                        for reader in readers for topic, book in ledger.items() if book["sampled"])
-        self.eventually(all_known)
+        eventually(all_known)
         for reader in readers:
             self.assertEqual([], reader.faults[:5], reader.form)
             for topic, book in ledger.items():
                 self.assertEqual(book["published"], reader.got.get(topic, 0), topic)
                 self.assertEqual(book["dropped"]["queue_overflow"], reader.lost.get(topic, 0), topic)
                 self.assertEqual(book["sampled"], book["published"] + book["dropped"]["queue_overflow"], topic)
-        status = self.ask("/status")
+        status = self.gateway.status()
         self.assertTrue(status["ledger"]["balanced"])
         for form in ("json", "cbor", "record"):
             self.assertGreater(status["transport"]["notices"][form]["gaps"], 0)
@@ -207,8 +175,8 @@ class Gaps(unittest.TestCase):
 
     def run_with(self, policy):
         readers = self.start(policy)
-        self.eventually(lambda: self.ask("/status")["transport"]["subscriptions"] == len(readers))
-        self.ask("/start", "POST")
+        eventually(lambda: self.gateway.status()["transport"]["subscriptions"] == len(readers))
+        self.gateway.text("/start", "POST")
         self.check(readers)
 
     def test_the_oldest_samples_are_dropped(self):
@@ -216,6 +184,101 @@ class Gaps(unittest.TestCase):
 
     def test_the_newest_samples_are_refused(self):
         self.run_with("drop_newest")
+
+
+SLOW = """[rest]
+listen = 127.0.0.1:0
+[publish "json"]
+endpoint = tcp://127.0.0.1:0
+backlog_bytes = 65536
+policy = POLICY
+[device "sim"]
+driver = simulated
+interval_us = 200
+"""
+STALLING = {"rcvhwm": 1, "rcvbuf": 4_096}
+
+
+class Slow(unittest.TestCase):
+    def start(self, settings, **options):
+        self.gateway = Gateway(settings)
+        self.addCleanup(self.gateway.close)
+        self.context = zmq.Context()
+        self.addCleanup(self.context.destroy, 0)
+        return self.reader(**options)
+
+    def reader(self, **options):
+        reader = Reader(self.context, self.gateway.endpoints[0], "json", "slow", None, **STALLING, **options)
+        self.addCleanup(reader.socket.close, 0)
+        return reader
+
+    def subscriber(self):
+        return next(iter(self.gateway.status()["transport"]["subscribers"]), None)
+
+    def becomes(self, condition):
+        """Waits until the condition holds for the subscriber, and returns that."""
+        return eventually(lambda: (seen := self.subscriber()) and condition(seen) and seen, self.subscriber)
+
+    def check_notified(self, policy):
+        reader = self.start("queue_size = 100000\n" + SLOW.replace("POLICY", policy))
+        self.becomes(lambda seen: seen["losses"].get("slow", {"count": 0})["count"] > LOST_LEAST)
+
+        def is_read():
+            reader.read()
+            return sum(reader.got.values()) > LOST_LEAST
+        eventually(is_read, "samples while publishing continues")
+        self.gateway.text("/devices/sim/stop", "POST")
+
+        def is_complete():
+            reader.read()
+            status = self.gateway.status()
+            return status["ledger"]["total"]["queued"] == 0 and self.subscriber()["pending"] == 0 and all(
+                reader.next.get(topic) == last["seq"] + 1 for topic, last in status["channels"]["last"].items())
+        eventually(is_complete, lambda: f"all seqs: {reader.next}")
+        seen = self.subscriber()
+        self.assertEqual([], reader.faults[:5])
+        self.assertEqual(seen["losses"]["slow"]["count"], sum(reader.lost.values()))
+        first, last = seen["losses"]["slow"]["first"], seen["losses"]["slow"]["last"]
+        self.assertTrue(first["topic"].startswith("sim/"), first)
+        self.assertTrue(0 < first["seq"] <= last["seq"], (first, last))
+
+    def test_a_stalled_subscriber_is_notified_of_the_oldest_samples_that_it_missed(self):
+        self.check_notified("drop_oldest")
+
+    def test_a_stalled_subscriber_is_notified_of_the_newest_samples_that_it_missed(self):
+        self.check_notified("drop_newest")
+
+    def test_a_new_subscription_gets_the_last_values_first_then_each_sample_once(self):
+        settings = SLOW.replace("backlog_bytes = 65536\npolicy = POLICY", "last_value = yes").replace("200", "500")
+        self.start(settings + '[device "slow"]\ndriver = simulated\ninterval_ms = 3600000\n').socket.close(0)
+        eventually(lambda: len(self.gateway.status()["channels"]["last"]) == 12, "all channels")
+        for _ in range(3):
+            reader = self.reader()
+
+            def has_all():
+                reader.read()
+                return sum(reader.got.values()) >= 500
+            eventually(has_all, "500 samples")
+            self.assertEqual(12, len(reader.next))  # including those of the slow device, which has no new samples
+            self.assertEqual([], reader.faults[:5])
+            self.assertEqual({}, reader.lost)
+            reader.socket.close(0)
+
+    def test_a_blocking_subscriber_blocks_publishing_but_not_the_gateway_and_loses_nothing(self):
+        reader = self.start("queue_size = 1000\nheartbeat_ms = 0\n" + SLOW.replace("POLICY", "block"))
+        reader.reason = "queue_overflow"
+        self.becomes(lambda seen: seen["blocking"])
+        eventually(lambda: self.gateway.status()["ledger"]["total"]["dropped"]["queue_overflow"], "a full queue")
+        self.assertIn("[+] pump", self.gateway.text("/readyz?verbose"))  # it is not considered hung
+
+        def is_read():
+            reader.read()
+            return sum(reader.got.values()) > 5 * LOST_LEAST
+        eventually(is_read, "samples while publishing is blocked")
+        self.assertEqual([], reader.faults[:5])
+        self.assertEqual(0, self.becomes(lambda seen: seen["blocking"])["dropped"])
+        self.gateway.stop()
+        self.assertEqual(0, self.gateway.process.returncode)
 
 
 if __name__ == "__main__":

@@ -24,11 +24,10 @@ except ImportError:
     print("skipped: this Python has no pyzmq (Debian package python3-zmq)")
     sys.exit(77)
 
-from patient_http import body_of  # noqa: E402
+from gateway_process import DEADLINE_S, ENVIRONMENT, Gateway  # noqa: E402
 
 APP = os.environ["TELEGATE_GATEWAY_APP"]
 SOURCE = os.environ["TELEGATE_SOURCE_DIR"]
-DEADLINE_S = 60  # generous: sanitizer builds on a busy machine
 
 SETTINGS = """sampling_interval_ms = 10
 [rest]
@@ -36,7 +35,7 @@ listen = 127.0.0.1:0
 [publish "tcp"]
 endpoint = tcp://127.0.0.1:0
 [publish "ipc"]
-endpoint = ipc://{scratch}/pub.ipc
+endpoint = ipc://{folder}/pub.ipc
 [device "host"]
 driver = host
 interval_ms = 100
@@ -51,46 +50,6 @@ endpoint = tcp://127.0.0.1:0
 format = cbor
 """
 RECORD = struct.Struct("<qqQBBBBI32s")  # docs/wire.md
-
-
-class Gateway:
-    """A running gateway_app; its log goes to a file that the test reads."""
-
-    def __init__(self, settings):
-        self.scratch = tempfile.mkdtemp(prefix="telegate-test-")
-        self.config = os.path.join(self.scratch, "gateway.ini")
-        with open(self.config, "w") as file:
-            file.write(settings.format(scratch=self.scratch))
-        self.log_path = os.path.join(self.scratch, "log")
-        with open(self.log_path, "w") as log:
-            self.process = subprocess.Popen([APP, "--config", self.config], stderr=log)
-        running = self.wait_for_line(r" running rest=(\S+)((?: publish=\S+)*)")
-        self.rest = running.group(1)
-        self.endpoints = re.findall(r"publish=(\S+)", running.group(2))
-
-    def log(self):
-        with open(self.log_path) as file:
-            return file.read()
-
-    def wait_for_line(self, pattern):
-        end = time.monotonic() + DEADLINE_S
-        while time.monotonic() < end:
-            found = re.search(pattern, self.log())
-            if found:
-                return found
-            if self.process.poll() is not None:
-                break
-            wait_a_moment()
-        raise AssertionError(f"no line {pattern!r} in the log:\n{self.log()}")
-
-    def status(self):
-        return json.loads(body_of(self.rest, "/status", "GET", DEADLINE_S))
-
-    def close(self):
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.wait()
-        shutil.rmtree(self.scratch)
 
 
 class Subscriber:
@@ -152,17 +111,8 @@ def cbor_time(payload):
     return payload.split(b"dtime\x78\x1e")[1][:30]
 
 
-def wait_a_moment():
-    """Yields the processor while polling; nothing depends on the duration."""
-    import select
-
-    select.select([], [], [], 0.01)
-
-
 def run(*arguments):
-    # Without the variables of this test, which are not settings.
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("TELEGATE_")}
-    return subprocess.run([APP, *arguments], env=environment, capture_output=True, text=True, timeout=DEADLINE_S)
+    return subprocess.run([APP, *arguments], env=ENVIRONMENT, capture_output=True, text=True, timeout=DEADLINE_S)
 
 
 class TheRunningGateway(unittest.TestCase):
@@ -183,7 +133,7 @@ class TheRunningGateway(unittest.TestCase):
         for subscriber in over:
             subscriber.receive_until(
                 lambda s=subscriber: "simulated/sine" in s.seqs and "host/load.1m" in s.seqs and s.received > 500)
-        gateway.process.send_signal(signal.SIGTERM)
+        gateway.send(signal.SIGTERM)
         asked = time.monotonic()
 
         def sent():
@@ -256,7 +206,7 @@ class TheRunningGateway(unittest.TestCase):
             silent.sendall(greeting + ready + subscribe)
             gateway.wait_for_line("subscriber connected")
             asked = time.monotonic()
-            gateway.process.send_signal(signal.SIGINT)
+            gateway.send(signal.SIGINT)
             self.assertEqual(gateway.process.wait(DEADLINE_S), 0)
             self.assertLess(time.monotonic() - asked, 20)  # two seconds on an idle machine
 
@@ -276,9 +226,9 @@ class TheRunningGateway(unittest.TestCase):
                            b"\x04\x19\x05READY\x0bSocket-Type\x00\x00\x00\x03SUB\x04\x0a\x09SUBSCRIBE")
             gateway.wait_for_line("subscriber connected")
             asked = time.monotonic()
-            gateway.process.send_signal(signal.SIGTERM)
+            gateway.send(signal.SIGTERM)
             gateway.wait_for_line("stopping")
-            gateway.process.send_signal(signal.SIGTERM)
+            gateway.send(signal.SIGTERM)
             self.assertEqual(gateway.process.wait(DEADLINE_S), 0)
             took = time.monotonic() - asked
             if took < 1.5:
@@ -287,7 +237,7 @@ class TheRunningGateway(unittest.TestCase):
 
     def test_a_hangup_does_not_end_it(self):
         gateway = self.start()
-        gateway.process.send_signal(signal.SIGHUP)
+        gateway.send(signal.SIGHUP)
         gateway.wait_for_line("SIGHUP")
         self.assertEqual(gateway.status()["state"], "running")
 
@@ -297,7 +247,7 @@ class TheRunningGateway(unittest.TestCase):
             before = file.read()
         with open(gateway.config, "w") as file:
             file.write("queue_size = 4321\n" + before)
-        gateway.process.send_signal(signal.SIGHUP)
+        gateway.send(signal.SIGHUP)
         gateway.wait_for_line("key=gateway.queue_size")
         gateway.wait_for_line("outcome=applied")
         status = gateway.status()
@@ -320,7 +270,7 @@ class TheRunningGateway(unittest.TestCase):
         for taken, free in ((gateway.endpoints[0], "127.0.0.1:0"), (None, gateway.rest.removeprefix("http://")),
                             (gateway.endpoints[1], "127.0.0.1:0")):
             with self.subTest(taken=taken, rest=free):
-                path = os.path.join(gateway.scratch, "second.ini")
+                path = os.path.join(gateway.folder, "second.ini")
                 with open(path, "w") as file:
                     file.write(f"[rest]\nlisten = {free}\n")
                     if taken:

@@ -15,7 +15,8 @@ import tempfile
 import unittest
 import urllib.request
 
-from device_peers import DEADLINE_S, Gateway, Reader, eventually
+from device_peers import Gateway, Reader
+from gateway_process import DEADLINE_S, eventually
 from patient_http import answer_to
 
 TOOLS = os.path.join(os.environ["TELEGATE_CHECKERS"], "python", "bin")

@@ -8,7 +8,8 @@ import unittest
 import urllib.request
 
 from patient_http import answer_to
-from services_peer import DEADLINE_S, Gateway, eventually, zmq
+from services_peer import zmq
+from gateway_process import DEADLINE_S, Gateway, eventually
 
 SETTINGS = """heartbeat_ms = HEARTBEAT
 [rest]
@@ -31,7 +32,7 @@ class BeatsTest(unittest.TestCase):
         self.subscriber = zmq.Context.instance().socket(zmq.SUB)
         self.addCleanup(self.subscriber.close, 0)
         self.subscriber.subscribe(b"")
-        self.subscriber.connect(self.gateway.publish[0])
+        self.subscriber.connect(self.gateway.endpoints[0])
         self.assertEqual(self.next_message()[0], b"simulated/sine")  # its only sample for an hour
 
     def next_message(self):

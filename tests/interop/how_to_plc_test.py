@@ -11,7 +11,8 @@ import socket
 import subprocess
 import sys
 
-from device_peers import APP, OWN_ADDRESS, DeviceTest, eventually, main
+from device_peers import APP, DeviceTest, main
+from gateway_process import OWN_ADDRESS, eventually
 
 PAGE = os.path.join(os.environ["TELEGATE_SOURCE_DIR"], "docs", "how-to-plc.md")
 BLOCK = re.compile(r"^```(\w+) ?(\S*)\n(.*?)^```$", re.M | re.S)

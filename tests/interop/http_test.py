@@ -11,7 +11,8 @@ import subprocess
 import threading
 import unittest
 
-from device_peers import DEADLINE_S, OWN_ADDRESS, DeviceTest, main
+from device_peers import DeviceTest, main
+from gateway_process import DEADLINE_S, OWN_ADDRESS
 
 OTHER = """[device "other"]
 driver = simulated
@@ -146,7 +147,7 @@ interval_ms = 50
 """, folder)
         self.eventually(lambda: gateway.value("d/a") == 1, "a value")
         self.assertEqual(set(seen), {"Bearer open-sesame"})
-        self.assertNotIn("open-sesame", gateway.ask("/config") + gateway.log())
+        self.assertNotIn("open-sesame", gateway.text("/config") + gateway.log())
 
 
 if __name__ == "__main__":

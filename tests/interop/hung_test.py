@@ -4,7 +4,6 @@ Other devices must still be read on time, and the gateway must stop immediately.
 program in TELEGATE_GATEWAY_APP.
 """
 
-import json
 import os
 import pty
 import select
@@ -13,7 +12,8 @@ import threading
 import time
 import tty
 
-from device_peers import OWN_ADDRESS, DeviceTest, main, time_ns
+from device_peers import DeviceTest, main, time_ns
+from gateway_process import OWN_ADDRESS
 
 STOP_S = 8  # the readings that hang here take 10 s or more
 HOLE_S = 2  # half of the time that readings hang here; delays of a busy machine are shorter
@@ -245,9 +245,9 @@ class Hung(DeviceTest):
         before = gateway.device("sampled")
         for name, goes_on in (("waits", lambda: self.silent.heard), ("runs", self.run_count)):
             first = self.eventually(goes_on, "a reading of " + name)
-            gateway.ask(f"/devices/{name}/stop", "POST")
+            gateway.text(f"/devices/{name}/stop", "POST")
             self.state_becomes(gateway, name, "idle")
-            gateway.ask(f"/devices/{name}/start", "POST")
+            gateway.text(f"/devices/{name}/start", "POST")
             self.eventually(lambda goes_on=goes_on, first=first: goes_on() > first, "the next reading of " + name,
                             lambda name=name: gateway.device(name))
         self.on_time(gateway, "sampled", before)
@@ -259,7 +259,7 @@ class Hung(DeviceTest):
         self.eventually(lambda: self.silent.heard and self.run_count(), "readings of both")
         gateway.write(self.filled(HEALTHY + WAITING.replace("10s", "150ms").replace("1h", "150ms")))
         begin = time.monotonic()
-        answer = json.loads(gateway.ask("/-/reload", "POST"))
+        answer = gateway.json("/-/reload", "POST")
         self.assertLess(time.monotonic() - begin, STOP_S)
         self.assertEqual("applied", answer["outcome"])
         for name, words in (("waits", "no response within 150 ms"), ("runs", "did not end within 150 ms")):

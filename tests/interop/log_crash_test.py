@@ -7,7 +7,8 @@ import random
 import subprocess
 import time
 
-from device_peers import APP, DEADLINE_S, HEAD, main, pause
+from device_peers import APP, HEAD, main
+from gateway_process import DEADLINE_S, wait_a_moment
 from durable_log import DurableLogTest, SyncedSamples, settings
 from power_loss import Disk
 
@@ -53,7 +54,7 @@ class Crashes(DurableLogTest):
         end = time.monotonic() + self.random.uniform(0, 1.5)
         while time.monotonic() < end:
             samples.look()
-            pause()
+            wait_a_moment()
         gateway.close()
         self.assertNotIn("ledger does not balance", gateway.last_log)
         self.next_position = max(self.next_position, samples.next_position)
@@ -66,7 +67,7 @@ class Crashes(DurableLogTest):
         process = subprocess.Popen([APP, "--config", config], env=environment, stderr=subprocess.DEVNULL)
         end = time.monotonic() + self.random.uniform(0, 0.3)
         while time.monotonic() < end:
-            pause()
+            wait_a_moment()
         process.kill()
         process.wait()
 
@@ -92,7 +93,7 @@ class Crashes(DurableLogTest):
             gateway = self.start(settings(), self.folder)
             epoch = gateway.status()["epoch"]
             self.eventually(lambda gateway=gateway: gateway.status()["log"]["samples"] > 0, "logged samples")
-            latest = json.loads(gateway.ask("/samples/latest"))["samples"]
+            latest = gateway.json("/samples/latest")["samples"]
             since = time.time_ns()
             marks = [self.log / name for name in ("mark0", "mark1")]
             self.eventually(lambda: all(mark.exists() and mark.stat().st_mtime_ns > since for mark in marks), "two marks")

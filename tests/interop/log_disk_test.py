@@ -73,13 +73,13 @@ class Faults(DiskTest):
         self.log.write_text("a file")
         gateway = self.start(settings(), self.folder, env=self.environment())
         self.continues_to_publish(gateway)
-        report = json.loads(gateway.ask("/log"))
+        report = gateway.json("/log")
         self.assertIn(str(self.log), report["log"]["error"])
         self.assertEqual(report["segments"], [])
-        self.assertIn("ok", gateway.ask("/readyz?exclude=log"))
+        self.assertIn("ok", gateway.text("/readyz?exclude=log"))
         self.log.unlink()
         self.eventually(lambda: self.is_written(gateway), "the log is written", lambda: gateway.status()["log"])
-        self.assertGreater(json.loads(gateway.ask("/log"))["seconds_left"], 0)
+        self.assertGreater(gateway.json("/log")["seconds_left"], 0)
         gateway.stop()
         self.check_log()
 
@@ -214,7 +214,7 @@ class Mounts(DiskTest):
         gateway = self.start(text, self.folder)
         self.eventually(lambda: os.strerror(errno.ENOSPC) in (gateway.status()["log"]["error"] or ""), "a full disk")
         epoch = gateway.status()["epoch"]
-        latest = json.loads(gateway.ask("/samples/latest"))["samples"]
+        latest = gateway.json("/samples/latest")["samples"]
         since = time.time_ns()
         self.eventually(lambda: all(mark.stat().st_mtime_ns > since for mark in marks), "two marks")
         gateway.close()

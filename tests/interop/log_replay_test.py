@@ -11,7 +11,8 @@ import signal
 import subprocess
 import unittest
 
-from services_peer import DEADLINE_S, Asker, Gateway, eventually
+from services_peer import Asker
+from gateway_process import DEADLINE_S, Gateway, eventually
 
 HISTORY_SAMPLES = 1024
 SETTINGS = """[gateway]
@@ -202,7 +203,7 @@ class LogReplay(LogReplayTest):
         past = self.epoch
         self.restart()
         lasts = {each["topic"]: each["last_seq"] for each in self.asker.ask("catalog", epoch=past)["channels"]}
-        command = [os.environ["TELEGATE_TAIL"], self.gateway.publish[0], "--services", self.gateway.services[0],
+        command = [os.environ["TELEGATE_TAIL"], self.gateway.endpoints[0], "--services", self.gateway.services[0],
                    "--json", "--since", "1h", "--count", str(sum(lasts.values()) + 30)]
         tail = subprocess.run(command, capture_output=True, timeout=2 * DEADLINE_S, text=True)
         self.assertEqual(0, tail.returncode, tail.stderr)

@@ -6,12 +6,10 @@ python3-prometheus-client.
 
 import json
 import os
-import re
 import shutil
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 import urllib.request
@@ -26,11 +24,10 @@ if not shutil.which("promtool") or not shutil.which("prometheus"):
     print("skipped: no promtool or prometheus (Debian package prometheus)")
     sys.exit(77)
 
+from gateway_process import DEADLINE_S, Gateway, eventually  # noqa: E402
 from patient_http import answer_to  # noqa: E402
 
-APP = os.environ["TELEGATE_GATEWAY_APP"]
 SOURCE = os.environ["TELEGATE_SOURCE_DIR"]
-DEADLINE_S = 60  # generous: sanitizer builds on a busy machine
 
 SETTINGS = """sampling_interval_ms = 50
 [rest]
@@ -43,69 +40,35 @@ driver = simulated
 OPEN_METRICS = "application/openmetrics-text; version=1.0.0"
 
 
-def poll(what, condition):
-    """Returns the first true value of `condition` before the deadline."""
-    end = time.monotonic() + DEADLINE_S
-    while time.monotonic() < end:
-        result = condition()
-        if result:
-            return result
-        # The condition starts another process, which together with this short wait keeps the loop from spinning.
-        subprocess.run(["true"], check=True)
-    raise AssertionError(f"{what} took more than {DEADLINE_S} s")
-
-
-class Gateway:
-    def __init__(self, scratch):
-        config = os.path.join(scratch, "gateway.ini")
-        with open(config, "w") as file:
-            file.write(SETTINGS)
-        self.log_path = os.path.join(scratch, "log")
-        with open(self.log_path, "w") as log:
-            self.process = subprocess.Popen([APP, "--config", config], stderr=log)
-        self.address = poll("the start", self.find_address)
-
-    def find_address(self):
-        with open(self.log_path) as file:
-            found = re.search(r" running rest=http://(\S+)", file.read())
-        return found and found.group(1)
-
-    def get(self, path, accept="*/*"):
-        request = urllib.request.Request(f"http://{self.address}{path}", headers={"Accept": accept})
-        _, fields, body = answer_to(request, DEADLINE_S)
-        return fields["Content-Type"], body.decode()
-
-    def stop(self):
-        self.process.terminate()
-        self.process.wait(DEADLINE_S)
-
-
 class Metrics(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.scratch = tempfile.mkdtemp(prefix="telegate-test-")
-        cls.gateway = Gateway(cls.scratch)
-        poll("a first sample", lambda: "telegate_channel_value{" in cls.gateway.get("/metrics")[1])
+        cls.gateway = Gateway(SETTINGS)
+        eventually(lambda: "telegate_channel_value{" in cls.gateway.text("/metrics"), "a first sample")
 
     @classmethod
     def tearDownClass(cls):
-        cls.gateway.stop()
-        shutil.rmtree(cls.scratch)
+        cls.gateway.close()
+
+    def metrics(self, path, accept="*/*"):
+        request = urllib.request.Request(self.gateway.rest + path, headers={"Accept": accept})
+        _, fields, body = answer_to(request, DEADLINE_S)
+        return fields["Content-Type"], body.decode()
 
     def test_promtool_finds_no_problem(self):
-        _, text = self.gateway.get("/metrics")
+        _, text = self.metrics("/metrics")
         checked = subprocess.run(["promtool", "check", "metrics"], input=text, text=True, capture_output=True)
         self.assertEqual((checked.returncode, checked.stdout + checked.stderr), (0, ""))
 
     def test_the_reference_parser_reads_the_text_format(self):
-        kind, text = self.gateway.get("/metrics", "text/plain")
+        kind, text = self.metrics("/metrics", "text/plain")
         self.assertTrue(kind.startswith("text/plain; version=0.0.4"))
         families = {family.name: family for family in parse_prometheus(text)}
         self.assertEqual(families["telegate_samples_sampled"].type, "counter")
         self.assertGreater(families["process_resident_memory_bytes"].samples[0].value, 1e6)
 
     def test_the_reference_parser_reads_open_metrics(self):
-        kind, text = self.gateway.get("/metrics", OPEN_METRICS)
+        kind, text = self.metrics("/metrics", OPEN_METRICS)
         self.assertTrue(kind.startswith(OPEN_METRICS), kind)
         families = {family.name: family for family in parse_open_metrics(text)}
         self.assertEqual(families["telegate_build"].type, "info")
@@ -113,16 +76,16 @@ class Metrics(unittest.TestCase):
         self.assertEqual(families["telegate_ledger_balanced"].samples[0].value, 1)
 
     def test_both_formats_have_the_same_metrics(self):
-        old = {family.name for family in parse_prometheus(self.gateway.get("/metrics")[1])}
-        new = {family.name for family in parse_open_metrics(self.gateway.get("/metrics", OPEN_METRICS)[1])}
+        old = {family.name for family in parse_prometheus(self.metrics("/metrics")[1])}
+        new = {family.name for family in parse_open_metrics(self.metrics("/metrics", OPEN_METRICS)[1])}
         self.assertEqual({name.removesuffix("_info") for name in old}, new)
 
     def test_process_metrics_match_the_process(self):
         def values():
-            families = {family.name: family for family in parse_prometheus(self.gateway.get("/metrics")[1])}
+            families = {family.name: family for family in parse_prometheus(self.metrics("/metrics")[1])}
             return {name: family.samples[0].value for name, family in families.items()}
         process = f"/proc/{self.gateway.process.pid}"
-        poll("the same number of threads", lambda: values()["process_threads"] == len(os.listdir(f"{process}/task")))
+        eventually(lambda: values()["process_threads"] == len(os.listdir(f"{process}/task")), "the same number of threads")
         value = values()
         self.assertLess(abs(value["process_open_fds"] - len(os.listdir(f"{process}/fd"))), 4)
         self.assertLess(abs(value["process_start_time_seconds"] - time.time()), 600)
@@ -131,14 +94,14 @@ class Metrics(unittest.TestCase):
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]
-        config = os.path.join(self.scratch, "prometheus.yml")
+        config, target = self.gateway.path("prometheus.yml"), self.gateway.rest.removeprefix("http://")
         with open(config, "w") as file:
             file.write("global: {scrape_interval: 1s}\nscrape_configs: [{job_name: telegate, "
-                       f'static_configs: [{{targets: ["{self.gateway.address}"]}}]}}]\n'
+                       f'static_configs: [{{targets: ["{target}"]}}]}}]\n'
                        f'rule_files: ["{SOURCE}/packaging/prometheus/telegate.rules.yml"]\n')
-        with open(os.path.join(self.scratch, "prometheus.log"), "w") as log:
+        with open(self.gateway.path("prometheus.log"), "w") as log:
             server = subprocess.Popen(
-                ["prometheus", f"--config.file={config}", f"--storage.tsdb.path={self.scratch}/data",
+                ["prometheus", f"--config.file={config}", f"--storage.tsdb.path={self.gateway.path('data')}",
                  f"--web.listen-address=127.0.0.1:{port}"], stdout=log, stderr=log)
         try:
             def ask(query):
@@ -149,11 +112,11 @@ class Metrics(unittest.TestCase):
                         return result and float(result[0]["value"][1])
                 except OSError:
                     return None  # not listening yet
-            poll("the third scrape", lambda: ask("count_over_time(up[1m])") and ask("count_over_time(up[1m])") >= 3)
+            eventually(lambda: ask("count_over_time(up[1m])") and ask("count_over_time(up[1m])") >= 3, "the third scrape")
             # On a busy machine, a scrape may take longer than the second that it has.
-            poll("a successful scrape", lambda: ask("up") == 1)
-            poll("a metric", lambda: ask("telegate_ledger_balanced") == 1)
-            poll("a rate", lambda: ask("rate(telegate_samples_sampled_total[1m])"))
+            eventually(lambda: ask("up") == 1, "a successful scrape")
+            eventually(lambda: ask("telegate_ledger_balanced") == 1, "a metric")
+            eventually(lambda: ask("rate(telegate_samples_sampled_total[1m])"), "a rate")
         finally:
             server.terminate()
             server.wait(DEADLINE_S)

@@ -8,7 +8,8 @@ import shutil
 import subprocess
 import sys
 
-from device_peers import OWN_ADDRESS, DeviceTest, main
+from device_peers import DeviceTest, main
+from gateway_process import OWN_ADDRESS
 
 UNITS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "modbus_units.py")
 

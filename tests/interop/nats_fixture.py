@@ -13,7 +13,7 @@ import socket
 import subprocess
 import sys
 
-from device_peers import DEADLINE_S, OWN_ADDRESS, eventually
+from gateway_process import DEADLINE_S, OWN_ADDRESS, eventually
 
 SERVER = os.environ.get("TELEGATE_NATS_SERVER") or shutil.which("nats-server") or "/usr/sbin/nats-server"
 if not os.access(SERVER, os.X_OK):

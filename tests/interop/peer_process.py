@@ -8,32 +8,15 @@ import os
 import select
 import subprocess
 import tempfile
-import time
+
+from gateway_process import DEADLINE_S, eventually
 
 PROGRAM = os.environ["TELEGATE_PEER"]
-DEADLINE_S = 60  # generous: sanitizer builds on a busy machine
 
 
 def make_payload(seq, size):
     """Returns message number `seq` as the peer creates and checks it."""
     return seq.to_bytes(8, "big") + bytes([seq % 251]) * (size - 8)
-
-
-def wait_a_moment():
-    """Yields the processor while polling; nothing depends on the duration."""
-    select.select([], [], [], 0.01)
-
-
-def eventually(condition, what, deadline_s=DEADLINE_S):
-    """Polls until `condition()` is true and returns its value."""
-    end = time.monotonic() + deadline_s
-    while True:
-        result = condition()
-        if result:
-            return result
-        if time.monotonic() >= end:
-            raise AssertionError(f"not true in time: {what}")
-        wait_a_moment()
 
 
 class Peer:

@@ -4,13 +4,13 @@ import copy
 import json
 import os
 import pathlib
-import signal
 import unittest
 import urllib.error
 import urllib.request
 
 import no_writing
-from device_peers import DEADLINE_S, DeviceTest, eventually, main
+from device_peers import DeviceTest, main
+from gateway_process import DEADLINE_S, eventually
 
 SETTINGS = """[device "host"]
 driver = host
@@ -30,7 +30,7 @@ class PutConfigTest(DeviceTest):
 
     def begin(self):
         self.gateway = self.start(SETTINGS, preexec_fn=no_writing.confine)
-        self.in_force = json.loads(self.gateway.ask("/config"))
+        self.in_force = self.gateway.json("/config")
 
     def put(self, section, name, fields):
         """Returns the status of the response to such a section. An accepted change is undone."""

@@ -11,7 +11,8 @@ import sys
 import unittest
 import urllib.request
 
-from device_peers import DEADLINE_S, DeviceTest
+from device_peers import DeviceTest
+from gateway_process import DEADLINE_S
 from patient_http import answer_to
 
 REDOCLY = os.path.join(os.environ["TELEGATE_CHECKERS"], "node", "node_modules", ".bin", "redocly")

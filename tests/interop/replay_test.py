@@ -60,9 +60,9 @@ class Replay(DeviceTest):
         """Returns the samples that a subscriber received from the logged devices, in order."""
         gateway = self.start(settings, self.folder)
         reader = self.reader(gateway)
-        gateway.ask("/start", "POST")
+        gateway.text("/start", "POST")
         self.eventually(lambda: gateway.device("sim")["reads"] >= READS, "readings")
-        gateway.ask("/stop", "POST")
+        gateway.text("/stop", "POST")
         self.complete(gateway, [reader])
         gateway.stop()
         self.assertEqual(0, gateway.process.returncode)
@@ -84,7 +84,7 @@ class Replay(DeviceTest):
         """Returns the samples received in each format after `count` samples were replayed."""
         gateway = self.start(PLAYED % {"path": path, "settings": settings}, self.folder)
         readers = [self.reader(gateway), self.reader(gateway, endpoint=1, form="record")]
-        gateway.ask("/devices/sim/start", "POST")
+        gateway.text("/devices/sim/start", "POST")
         self.eventually(lambda: gateway.status()["ledger"]["total"]["sampled"] >= count, f"{count} samples",
                         lambda: (gateway.status()["ledger"]["total"], gateway.device("sim")))
         reads = gateway.device("sim")["reads"]
@@ -143,11 +143,11 @@ class Replay(DeviceTest):
         gateway = self.start(PLAYED % {"path": "log", "settings": TIMED + "\nsource = sim"}, self.folder)
         reader = self.reader(gateway)
         for total in (count, 2 * count):
-            gateway.ask("/devices/sim/start", "POST")
+            gateway.text("/devices/sim/start", "POST")
             self.eventually(lambda: gateway.status()["ledger"]["total"]["sampled"] >= total, "a pass",
                             lambda: (total, gateway.status()["ledger"]["total"], gateway.device("sim")))
-            gateway.ask("/devices/sim/stop", "POST")
-            gateway.ask("/devices/sim/reset", "POST")
+            gateway.text("/devices/sim/stop", "POST")
+            gateway.text("/devices/sim/reset", "POST")
         self.complete(gateway, [reader])
         for topic, part in content(reader.read()).items():
             first, second = part[:len(sim[topic])], part[len(sim[topic]):]
@@ -160,7 +160,7 @@ class Replay(DeviceTest):
         path, later = os.path.join(self.folder, "log"), os.path.join(self.folder, "later")
         settings = STEPPED + "\nsource = sim\nbreaker_wait_ms = 50\nbreaker_wait_max_ms = 100"
         gateway = self.start(PLAYED % {"path": "later", "settings": settings}, self.folder)
-        gateway.ask("/devices/sim/start", "POST")
+        gateway.text("/devices/sim/start", "POST")
         device = self.state_becomes(gateway, "sim", "error")
         self.assertEqual(later + ": No such file or directory", device["last_error"])
         os.rename(path, later)

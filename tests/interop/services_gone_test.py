@@ -5,7 +5,8 @@ Run by ctest with the path of the program in TELEGATE_GATEWAY_APP.
 
 import unittest
 
-from services_peer import Asker, Gateway, eventually
+from services_peer import Asker
+from gateway_process import Gateway, eventually
 
 BURST_SAMPLES = 10
 SETTINGS = f"""queue_size = 3

@@ -9,7 +9,8 @@ import socket
 import unittest
 
 import raw_zmtp
-from services_peer import CHECK_MEMORY, DEADLINE_S, Asker, Gateway, eventually, zmq
+from services_peer import CHECK_MEMORY, Asker, zmq
+from gateway_process import DEADLINE_S, Gateway, eventually
 
 SETTINGS = """sampling_interval_ms = 100
 [rest]

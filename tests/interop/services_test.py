@@ -11,7 +11,8 @@ import stat
 import subprocess
 import unittest
 
-from services_peer import APP, CHECK_MEMORY, DEADLINE_S, SOURCE, Asker, Gateway, check, eventually, zmq
+from services_peer import APP, CHECK_MEMORY, SOURCE, Asker, check, zmq
+from gateway_process import DEADLINE_S, Gateway, eventually
 
 SETTINGS = """sampling_interval_ms = 5
 queue_size = QUEUE

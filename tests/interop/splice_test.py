@@ -14,7 +14,8 @@ import threading
 import unittest
 
 from patient_http import body_of
-from services_peer import DEADLINE_S, SOURCE, Gateway, eventually, zmq
+from services_peer import SOURCE, zmq
+from gateway_process import DEADLINE_S, Gateway, eventually
 
 PLACES = """[publish "ipc"]
 endpoint = ipc://{folder}/pub.ipc
@@ -175,7 +176,7 @@ class SpliceTest(unittest.TestCase):
         subscriber = zmq.Context.instance().socket(zmq.SUB)
         self.addCleanup(subscriber.close, 0)
         subscriber.subscribe(b"simulated.other/counter$beat")
-        subscriber.connect(gateway.publish[0])
+        subscriber.connect(gateway.endpoints[0])
         self.assertEqual(json.loads(subscriber.recv_multipart()[1])["seq"], 0)
         self.assertTrue(eventually(lambda: len(seqs("simulated/counter")) > 2))
         self.command("simulated.other", "start")

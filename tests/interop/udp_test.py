@@ -8,7 +8,8 @@ import signal
 import socket
 import unittest
 
-from device_peers import OWN_ADDRESS, DeviceTest, main
+from device_peers import DeviceTest, main
+from gateway_process import OWN_ADDRESS
 
 try:
     import statsd

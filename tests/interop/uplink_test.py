@@ -16,7 +16,8 @@ import subprocess
 import urllib.error
 import urllib.request
 
-from device_peers import APP, DEADLINE_S, DeviceTest, main, time_ns
+from device_peers import APP, DeviceTest, main, time_ns
+from gateway_process import DEADLINE_S
 from nats_fixture import STREAM, Certificates, NatsServer, Nkey, Received
 from patient_http import answer_to
 
@@ -50,7 +51,7 @@ class Uplink(DeviceTest):
         return self.start(SETTINGS % self.server.url + more, self.folder)
 
     def uplink(self, gateway):
-        uplinks = json.loads(gateway.ask("/uplinks"))["uplinks"]
+        uplinks = gateway.json("/uplinks")["uplinks"]
         self.assertEqual(1, len(uplinks))
         self.assertTrue(uplinks[0]["samples"]["balanced"])
         return uplinks[0]
@@ -62,7 +63,7 @@ class Uplink(DeviceTest):
 
     def is_ready(self, gateway):
         try:
-            return "ok" in gateway.ask("/readyz")
+            return "ok" in gateway.text("/readyz")
         except urllib.error.HTTPError as refused:
             refused.close()
             return False
@@ -71,7 +72,7 @@ class Uplink(DeviceTest):
         self.eventually(lambda: text in (self.uplink(gateway)["error"] or ""), text, lambda: self.uplink(gateway))
 
     def stop_sampling_and_deliver(self, gateway):
-        gateway.ask("/stop", "POST")
+        gateway.text("/stop", "POST")
         sampled = gateway.status()["ledger"]["total"]["sampled"]
 
         def is_logged():
@@ -146,7 +147,7 @@ class Uplink(DeviceTest):
         self.fails(gateway, "cannot connect")
         self.eventually(lambda: self.uplink(gateway)["lag_s"] > 1, "a lag")
         with self.assertRaises(urllib.error.HTTPError) as refused:
-            gateway.ask("/readyz")
+            gateway.text("/readyz")
         with refused.exception as answer:
             self.assertEqual(503, answer.code)
             self.assertIn("cloud is", answer.read().decode())
@@ -353,12 +354,12 @@ class Uplink(DeviceTest):
         def reload(text):
             with open(gateway.config, "w") as file:
                 file.write(text)
-            gateway.ask("/-/reload", "POST")
+            gateway.text("/-/reload", "POST")
         reload(settings + "subject = other\n")
         self.eventually(lambda: self.server.request("STREAM.INFO.OTHER", {})["state"]["messages"] > 0, "messages")
         reload(settings + f'[uplink "second"]\nurl = {self.server.url}\nsubject = other\nbatch_samples = 10\n')
         self.eventually(lambda: [each["samples"]["acknowledged"] > 0 for each in
-                                 json.loads(gateway.ask("/uplinks"))["uplinks"]] == [True, True], "two uplinks")
+                                 gateway.json("/uplinks")["uplinks"]] == [True, True], "two uplinks")
         reload(settings)
         self.stop_sampling_and_deliver(gateway)
         self.assertEqual(0, Received(self.server.messages()).inversions)

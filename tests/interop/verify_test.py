@@ -10,7 +10,8 @@ import ssl
 import subprocess
 import urllib.request
 
-from device_peers import DEADLINE_S, DeviceTest, main
+from device_peers import DeviceTest, main
+from gateway_process import DEADLINE_S
 from nats_fixture import Certificates, NatsServer, Nkey
 from patient_http import answer_to
 
@@ -43,13 +44,13 @@ class Verify(DeviceTest):
         return done.returncode, done.stdout, done.stderr
 
     def uplink(self):
-        return json.loads(self.gateway.ask("/uplinks"))["uplinks"][0]
+        return self.gateway.json("/uplinks")["uplinks"][0]
 
     def deliver(self, more=""):
         """Runs a gateway until more than 500 samples are in the stream and in the log. Returns how many are."""
         self.gateway = self.start(SETTINGS % (self.log, self.server.url) + more, self.folder)
         self.eventually(lambda: self.uplink()["samples"]["acknowledged"] > 500, "samples in the stream", self.uplink)
-        self.gateway.ask("/stop", "POST")
+        self.gateway.text("/stop", "POST")
         sampled = self.gateway.status()["ledger"]["total"]["sampled"]
         self.eventually(lambda: self.uplink()["samples"]["acknowledged"] == sampled, "all samples in the stream", self.uplink)
         return sampled

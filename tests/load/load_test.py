@@ -15,10 +15,8 @@ import mmap
 import os
 import re
 import select
-import shutil
 import signal
 import struct
-import subprocess
 import sys
 import tempfile
 import time
@@ -28,9 +26,9 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "interop"))
 os.environ.setdefault("TELEGATE_PEER", "")  # that program is not needed here
 import raw_zmtp  # noqa: E402
-from patient_http import body_of  # noqa: E402
+import gateway_process  # noqa: E402
+from gateway_process import DEADLINE_S, ENVIRONMENT  # noqa: E402
 
-DEADLINE_S = 60  # time limit for operations that are normally immediate
 SKIPPED = 77
 SOAK_INTERVAL_MS = 16  # slightly more readings in ten minutes than in an hour at 10 Hz
 SETTLED_S = 12  # after the first heartbeat, which is sent after ten seconds
@@ -63,22 +61,14 @@ class Counter:
             return struct.unpack("QQQ", counts)
 
 
-class Gateway:
-    """A running gateway_app; its log goes to a file that the test reads."""
-
+class Gateway(gateway_process.Gateway):
     def __init__(self, app, settings, library=None, subscribes=True):
-        self.folder = Path(tempfile.mkdtemp(prefix="telegate-test-"))
-        self.counter = Counter(self.folder)
-        environment = dict(os.environ)
-        if library:
-            environment |= {"TELEGATE_ALLOCATIONS": str(self.counter.path), "LD_PRELOAD": library}
-        config = self.folder / "gateway.ini"
-        config.write_text(settings)
-        with open(self.folder / "log", "w") as log:
-            self.process = subprocess.Popen([app, "--config", str(config), "--log-level", "info"],
-                                            stderr=log, env=environment)
-        self.rest, endpoint = self.wait_for_line(r" running rest=(\S+) publish=(\S+)").groups()
-        self.peer = raw_zmtp.connect(endpoint, b"SUB", 1) if subscribes else None
+        folder = tempfile.TemporaryDirectory(prefix="telegate-test-")
+        self.counter = Counter(Path(folder.name))
+        counting = {"TELEGATE_ALLOCATIONS": str(self.counter.path), "LD_PRELOAD": library} if library else {}
+        super().__init__(settings, folder.name, app, ("--log-level", "info"), env={**ENVIRONMENT, **counting})
+        self.scratch = folder
+        self.peer = raw_zmtp.connect(self.endpoints[0], b"SUB", 1) if subscribes else None
         if subscribes:
             self.peer.send(raw_zmtp.command(b"SUBSCRIBE"))
         self.received = {}
@@ -89,22 +79,8 @@ class Gateway:
     def __exit__(self, *_):
         if self.peer:
             self.peer.close()
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.wait()
-        shutil.rmtree(self.folder)
-
-    def wait_for_line(self, pattern):
-        end = time.monotonic() + DEADLINE_S
-        while time.monotonic() < end and self.process.poll() is None:
-            found = re.search(pattern, (self.folder / "log").read_text())
-            if found:
-                return found
-            select.select([], [], [], 0.01)  # yields the processor; nothing depends on the duration
-        raise AssertionError(f"no line {pattern!r} in the log:\n{(self.folder / 'log').read_text()}")
-
-    def ask(self, path, method="GET"):
-        return json.loads(body_of(self.rest, path, method, DEADLINE_S))
+        self.close()
+        self.scratch.cleanup()
 
     def receive_until(self, name, count, seconds):
         """Receives until `count` samples of a device arrived; each seq must follow the previous one."""
@@ -129,11 +105,11 @@ class Gateway:
         """Returns the time, the CPU seconds until now, and the bytes of the log."""
         fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(") ")[2].split()
         cpu = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-        return time.monotonic(), cpu, self.ask("/status")["log"]["bytes"]
+        return time.monotonic(), cpu, self.json("/status")["log"]["bytes"]
 
     def check_ledger(self):
         """Checks that nothing was dropped and nothing is missing."""
-        status = self.ask("/status")
+        status = self.json("/status")
         total = status["ledger"]["total"]
         assert status["ledger"]["balanced"], status["ledger"]
         assert total["dropped"] == {"queue_overflow": 0, "shutdown": 0}, total
@@ -143,7 +119,7 @@ class Gateway:
     def stop(self):
         self.process.send_signal(signal.SIGTERM)
         assert self.process.wait(DEADLINE_S) == 0
-        assert "ledger does not balance" not in (self.folder / "log").read_text()
+        assert "ledger does not balance" not in self.log()
 
 
 def soak(app, library, seconds):
@@ -176,9 +152,9 @@ def burst(app):
     settings = HEAD + device("base", 100) + device("burst", 10, "autostart = no\n")
     with Gateway(app, settings) as gateway:
         gateway.receive_until("base", 10, 1)
-        gateway.ask("/devices/burst/start", "POST")
+        gateway.json("/devices/burst/start", "POST")
         gateway.receive_until("burst", 1_000, 10)
-        gateway.ask("/devices/burst/stop", "POST")
+        gateway.json("/devices/burst/stop", "POST")
         gateway.receive_until("base", gateway.received["base"][0] + 10, 1)
         status = gateway.check_ledger()
         print(f"burst: {gateway.received['burst'][0]} samples on {gateway.received['base'][0]}, queue at most "
@@ -197,9 +173,9 @@ def cloud(app):
     settings += '\n[device "burst"]\ndriver = simulated\ninterval_ms = 10\nautostart = no\n'
     with Gateway(app, settings) as gateway:
         gateway.receive_until("simulated", 120, 1)
-        gateway.ask("/devices/burst/start", "POST")
+        gateway.json("/devices/burst/start", "POST")
         gateway.receive_until("burst", 3_000, 5)
-        gateway.ask("/devices/burst/stop", "POST")
+        gateway.json("/devices/burst/stop", "POST")
         gateway.receive_until("simulated", gateway.received["simulated"][0] + 120, 1)
         status = gateway.check_ledger()
         print(f"cloud: {gateway.received['burst'][0]} samples on {gateway.received['simulated'][0]}, queue at most "

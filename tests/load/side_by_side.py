@@ -137,7 +137,7 @@ def disturbance(case, gateway, figures):
         topics = [""] if case == "stalled" else [f"site/{number:08}/channel/{number:010}" for number in range(SUBSCRIPTIONS)]
         begin = time.monotonic()
         peer.send(b"".join(raw_zmtp.command(b"SUBSCRIBE", topic.encode()) for topic in topics))
-        while gateway.ask("/status")["transport"]["subscriptions"] < len(topics) + 1:
+        while gateway.json("/status")["transport"]["subscriptions"] < len(topics) + 1:
             assert time.monotonic() - begin < load_test.DEADLINE_S, "the subscriptions did not arrive"
         figures["until subscribed, ms"] = (time.monotonic() - begin) * 1_000
         yield
@@ -173,7 +173,7 @@ def measure(app, case, is_disturbed, seconds):
             cpu_before, samples_before = cpu_ns_of(gateway), len(reader.delays_us)
             select.select([], [], [], seconds)  # the measured time
             cpu, delays = cpu_ns_of(gateway), sorted(reader.delays_us[samples_before:])
-            status = gateway.ask("/status")
+            status = gateway.json("/status")
             figures["resident, KiB"] = gateway.resident_kib()
         reader.stopping = True
         assert reader.fault is None, reader.fault

@@ -9,12 +9,14 @@ import signal
 import socket
 import subprocess
 import tempfile
+import sys
 import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "interop"))
+from gateway_process import DEADLINE_S, ENVIRONMENT, eventually  # noqa: E402
 
 APP = os.environ["TELEGATE_GATEWAY_APP"]
-# Variables for the tests would be read as settings.
-ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith("TELEGATE_")}
-DEADLINE_S = 60  # generous: sanitizer builds on a busy machine
 
 SETTINGS = """sampling_interval_ms = 10
 [rest]
@@ -24,16 +26,6 @@ endpoint = tcp://127.0.0.1:0
 [device "simulated"]
 driver = simulated
 """
-
-
-def eventually(condition):
-    """Polls until the condition is true. Returns its last value."""
-    end = time.monotonic() + DEADLINE_S
-    while True:
-        value = condition()
-        if value or time.monotonic() >= end:
-            return value
-        select.select([], [], [], 0.01)
 
 
 class Daemon:

@@ -3,16 +3,16 @@
 import base64
 import json
 import os
-import select
 import shutil
 import subprocess
 import sys
 import tempfile
-import time
 import urllib.error
 import urllib.request
 
-DEADLINE_S = 60
+from gateway_process import eventually  # web_test has its path
+
+DEADLINE_S = 120
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 
@@ -21,18 +21,6 @@ def skip_without_browser():
     if not CHROMIUM or not DRIVER:
         print("skipped: no browser (Debian packages chromium and chromium-driver)")
         sys.exit(77)
-
-
-def eventually(condition, what="a condition", deadline_s=DEADLINE_S):
-    """Polls `condition`. Returns its first true value; fails at the deadline."""
-    end = time.monotonic() + deadline_s
-    while True:
-        result = condition()
-        if result:
-            return result
-        if time.monotonic() > end:
-            raise AssertionError(f"after {deadline_s} s there is still no {what}")
-        select.select([], [], [], 0.05)
 
 
 class Browser:
@@ -58,7 +46,7 @@ class Browser:
         request = urllib.request.Request(self.base + prefix + path, method=method,
                                          data=None if method != "POST" else json.dumps(body or {}).encode())
         try:
-            with urllib.request.urlopen(request, timeout=2 * DEADLINE_S) as response:
+            with urllib.request.urlopen(request, timeout=DEADLINE_S) as response:
                 return json.load(response)["value"]
         except urllib.error.HTTPError as error:
             raise AssertionError(json.load(error)["value"]["message"]) from error

@@ -6,7 +6,6 @@ Run by ctest with the path of the program in TELEGATE_GATEWAY_APP and the folder
 import csv
 import http.server
 import io
-import json
 import os
 import pathlib
 import shutil
@@ -20,10 +19,11 @@ import urllib.error
 import urllib.request
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "interop"))
-from browser import Browser, eventually, skip_without_browser  # noqa: E402
+from browser import Browser, skip_without_browser  # noqa: E402
 
 skip_without_browser()
-from device_peers import OWN_ADDRESS, Gateway  # noqa: E402
+from device_peers import Gateway  # noqa: E402
+from gateway_process import OWN_ADDRESS, eventually  # noqa: E402
 
 try:
     from nats_fixture import STREAM, NatsServer
@@ -154,7 +154,7 @@ class ThePage(unittest.TestCase):
         eventually(lambda: "read error" in self.row("Devices", "broken")[0], "reason of a failure")
         eventually(lambda: self.row("Alarms", "signal/counter"), "alarm")
         self.assertEqual(self.row("Alarms", "signal/counter")[1], "high")
-        events = json.loads(self.gateway.ask("/events"))["events"]
+        events = self.gateway.json("/events")["events"]
         eventually(lambda: len(self.rows("Events")) >= len(events) - 5, "events")
         eventually(lambda: "device failed" in [row[2] for row in self.rows("Events")], "event of a failure")
         figures = lambda: self.browser.run(  # noqa: E731
@@ -194,7 +194,7 @@ class ThePage(unittest.TestCase):
         eventually(lambda: len(points()) > 20, "points")
         newest = points()[-1][0]
         eventually(lambda: points()[-1][0] > newest + 20, "newer points of the stream")
-        known = {each["seq"]: each["value"] for each in json.loads(self.gateway.ask("/samples/signal/sine?limit=10000"))["samples"]}
+        known = {each["seq"]: each["value"] for each in self.gateway.json("/samples/signal/sine?limit=10000")["samples"]}
         compared = [(known[seq], value) for seq, value, _ in points() if seq in known]
         self.assertGreater(len(compared), 20)
         self.assertEqual([each for each in compared if each[0] != each[1]], [])
@@ -213,13 +213,13 @@ class ThePage(unittest.TestCase):
         self.browser.run("const send = window.fetch; let refusals = 2; window.fetch = (path, options) => "
                          "path.startsWith('/samples/signal/sine') && refusals-- > 0 "
                          "? Promise.resolve(new Response('{}', { status: 503 })) : send(path, options)")
-        samples = eventually(lambda: json.loads(self.gateway.ask("/samples/signal/sine?limit=100"))["samples"], "samples")
+        samples = eventually(lambda: self.gateway.json("/samples/signal/sine?limit=100")["samples"], "samples")
         self.go(f"#/channels?c=signal/sine&from={samples[0]['time']}&to={samples[-1]['time']}")
         eventually(lambda: self.browser.run("return document.querySelector('.chart canvas').chart.series[0]?.seq.length"), "points")
 
     def test_a_long_range_shows_aggregates_if_the_gateway_has_them(self):
         self.go("#/channels?c=signal/counter&range=3600")
-        parameters = json.loads(self.gateway.ask("/openapi.json"))["paths"]["/samples/{device}/{channel}"]["get"]["parameters"]
+        parameters = self.gateway.json("/openapi.json")["paths"]["/samples/{device}/{channel}"]["get"]["parameters"]
         has_aggregates = any(each["name"] == "aggregate" for each in parameters)
         self.browser.shows("#chart-source", "The line is the mean of each" if has_aggregates else "The oldest available sample is of")
         series = self.browser.run("const {interval, time, value, low, high} = document.querySelector('.chart canvas').chart.series[0];"
@@ -297,7 +297,7 @@ class ThePage(unittest.TestCase):
             matched, sent, dropped, pending = (int(text.replace(",", "")) for text in self.rows("Subscribers")[0][3:7])
             self.assertEqual(matched, sent + dropped + pending)
             socket.close(0)
-        log = json.loads(self.gateway.ask("/log"))["log"]
+        log = self.gateway.json("/log")["log"]
         self.browser.shows("main", log["path"])
         self.browser.shows("main", "No uplink is configured.")
 
@@ -313,13 +313,13 @@ class ThePage(unittest.TestCase):
         gateway = Gateway(BURSTS)
         self.addCleanup(gateway.close)
         eventually(lambda: gateway.status()["log"]["samples"] > 20, "samples in the log")
-        gateway.ask("/stop", "POST")  # the numbers do not change after this, so they can be compared
+        gateway.text("/stop", "POST")  # the numbers do not change after this, so they can be compared
         sampled = gateway.status()["ledger"]["total"]
         eventually(lambda: gateway.status()["queue"]["depth"] == 0 and gateway.status()["log"]["pending"] == 0, "the log")
         self.open(gateway, "#/delivery")
 
         def is_shown():
-            log, shown = json.loads(gateway.ask("/log"))["log"], self.pairs()
+            log, shown = gateway.json("/log")["log"], self.pairs()
             written = next((text for name, text in shown.items() if name.startswith("Written since the start") or name.startswith("Written today")), None)
             segments = self.formatted("plural", log["segments"], "segment")
             return (shown.get("Used"), written, shown.get("Samples written"), shown.get("Pending"), shown.get("Lost"), shown.get("Oldest sample")) == (
@@ -336,7 +336,7 @@ class ThePage(unittest.TestCase):
         self.addCleanup(server.kill)
         gateway = Gateway(UPLINK % server.url, folder)
         self.addCleanup(gateway.close)
-        uplink = lambda: json.loads(gateway.ask("/uplinks"))["uplinks"][0]  # noqa: E731
+        uplink = lambda: gateway.json("/uplinks")["uplinks"][0]  # noqa: E731
         titles = ("name", "state", "behind", "lag", "backlog", "acknowledged", "missing", "catch up", "error")
         row = lambda: dict(zip(titles, self.row("Uplinks", "cloud") or [""] * len(titles)))  # noqa: E731
         self.open(gateway, "#/delivery")
@@ -354,7 +354,7 @@ class ThePage(unittest.TestCase):
         server.add_stream()
         eventually(lambda: row()["catch up"] not in ("never", "–") and row()["catch up"] == self.formatted("duration", uplink()["catch_up_s"] or 0), "estimate")
         eventually(lambda: row()["state"] == "sending" and uplink()["connected"], "connection")
-        gateway.ask("/stop", "POST")
+        gateway.text("/stop", "POST")
         eventually(lambda: uplink()["lag_samples"] == 0 and uplink()["samples"]["in_flight"] == 0, "delivery")
 
         def is_shown():
@@ -375,7 +375,7 @@ class ThePage(unittest.TestCase):
         self.confirm()
         eventually(lambda: uplink()["paused"], "paused uplink")
         eventually(lambda: row()["state"] == "paused", "state")
-        gateway.ask("/start", "POST")
+        gateway.text("/start", "POST")
         eventually(lambda: (row()["lag"] or "0") != "0", "a lag while it is paused")
         self.browser.click("button[aria-label='Resume cloud']")
         self.confirm()
@@ -383,7 +383,7 @@ class ThePage(unittest.TestCase):
         eventually(lambda: row()["state"] == "sending", "state")
 
         # The ledger shows what an uplink has lost.
-        gateway.ask("/stop", "POST")
+        gateway.text("/stop", "POST")
         self.go("#/ledger")
         eventually(lambda: self.rows("Ledger"), "ledger")
         self.assertEqual(bool(self.row("Losses", "uplink cloud")), bool(uplink()["samples"]["gaps"]))
@@ -397,14 +397,14 @@ class ThePage(unittest.TestCase):
         server.add_stream()
         gateway = Gateway(UPLINK % server.url + "refusals_max = 1\n", folder)
         self.addCleanup(gateway.close)
-        uplink = lambda: json.loads(gateway.ask("/uplinks"))["uplinks"][0]  # noqa: E731
+        uplink = lambda: gateway.json("/uplinks")["uplinks"][0]  # noqa: E731
         eventually(lambda: uplink()["samples"]["acknowledged"] > 0, "delivery")
-        gateway.ask("/stop", "POST")
+        gateway.text("/stop", "POST")
         reply = server.request("STREAM.UPDATE.TELEGATE", {**STREAM, "max_msg_size": 200})
         self.assertNotIn("error", reply)
-        gateway.ask("/start", "POST")
+        gateway.text("/start", "POST")
         eventually(lambda: uplink()["quarantine"]["samples"] > 0, "a refused sample")
-        gateway.ask("/uplinks/cloud/pause", "POST")
+        gateway.text("/uplinks/cloud/pause", "POST")
         self.open(gateway, "#/ledger")
 
         def is_shown():
@@ -440,10 +440,10 @@ class ThePage(unittest.TestCase):
         gateway = Gateway(BURSTS)
         self.addCleanup(gateway.close)
         eventually(lambda: gateway.status()["ledger"]["devices"]["bursty"]["dropped"]["queue_overflow"], "overflow")
-        eventually(lambda: json.loads(gateway.ask("/samples/bursty/counter?since=1h&limit=10000"))["gaps"], "gap in the log")
-        gateway.ask("/stop", "POST")
+        eventually(lambda: gateway.json("/samples/bursty/counter?since=1h&limit=10000")["gaps"], "gap in the log")
+        gateway.text("/stop", "POST")
         eventually(lambda: gateway.status()["queue"]["depth"] == 0 and gateway.status()["log"]["pending"] == 0, "the log")
-        reply = json.loads(gateway.ask("/samples/bursty/counter?since=1h&limit=10000"))
+        reply = gateway.json("/samples/bursty/counter?since=1h&limit=10000")
         self.open(gateway, "#/ledger")
         self.browser.click("#missing-search")
         self.browser.shows("#missing-status", "missing in")
@@ -465,7 +465,7 @@ class ThePage(unittest.TestCase):
         field = "#setting-gateway-queue_size"
         self.browser.find(field)
         value = lambda selector: self.browser.run("return document.querySelector(arguments[0]).value", selector)  # noqa: E731
-        config = json.loads(self.gateway.ask("/config"))
+        config = self.gateway.json("/config")
         self.assertEqual(value(field), str(config["gateway"]["queue_size"]))
         self.browser.shows(f"tr:has({field})", pathlib.Path(self.gateway.config).name + ":")
         self.browser.shows("tr:has(#setting-gateway-log_level)", "default")
@@ -484,11 +484,11 @@ class ThePage(unittest.TestCase):
         self.browser.click("#settings-apply")
         eventually(lambda: self.gateway.status()["queue"]["capacity"] == 1001, "applied change")
         self.browser.shows(f"tr:has({field})", "changed at run time")
-        self.gateway.ask("/-/reload", "POST")
+        self.gateway.text("/-/reload", "POST")
 
     def test_a_device_is_added_and_removed_in_the_settings(self):
         names = lambda: [each["name"] for each in self.gateway.status()["sampler"]["devices"]]  # noqa: E731
-        self.addCleanup(self.gateway.ask, "/-/reload", "POST")
+        self.addCleanup(self.gateway.text, "/-/reload", "POST")
         self.go("#/settings")
         self.browser.type("#add-name", "signal")
         self.browser.click("#add-section")
