@@ -6,7 +6,7 @@ if(TELEGATE_UNITY)
   # A source included in a batch counts as a header, so g++ warns about types in unnamed namespaces.
   target_compile_options(telegate_warnings INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
 endif()
-if(PROJECT_IS_TOP_LEVEL)  # other projects may use any compiler
+if(TELEGATE_WERROR)  # only in the presets: packages and other projects may use any compiler
   target_compile_options(telegate_warnings INTERFACE -Werror)
 endif()
 if(TELEGATE_NATIVE)

@@ -4,7 +4,6 @@
 # Usage: tools/fetch_httplib.sh [FOLDER]     default: build_httplib
 set -euo pipefail
 folder=${1-$(dirname "${BASH_SOURCE[0]}")/../build_httplib}
-mirror=${TELEGATE_DEBIAN_MIRROR-http://deb.debian.org/debian}
 keys=/usr/share/keyrings/debian-archive-keyring.gpg
 
 starts_openssl='^static SSLInit sslinit_;$'
@@ -14,10 +13,20 @@ for needed in apt-get dpkg-source python3 $keys; do
     { echo "fetch_httplib: cannot find $needed; install apt, dpkg-dev, python3, debian-archive-keyring" >&2; exit 69; }
 done
 
+# The mirrors of this system, so that a local one is used; "" if it is not Debian.
+uri_of() {
+  apt-get indextargets --format '$(REPO_URI) $(CODENAME)' 'Created-By: Packages' | awk -v suite="$1" '$2 == suite { print $1; exit }'
+}
+suite=$(. /etc/os-release && echo "${VERSION_CODENAME-}")
+mirror=$(uri_of "$suite")
+security=$(uri_of "$suite-security")
+
 scratch=$(mktemp --directory)
 trap 'rm -r "$scratch"' EXIT
 mkdir -p "$scratch"/{lists/partial,source} "$folder"
-printf "deb-src [signed-by=$keys] %s main\n" "$mirror trixie" "$mirror-security trixie-security" > "$scratch/sources.list"
+printf "deb-src [signed-by=$keys] %s main\n" \
+  "${mirror:-http://deb.debian.org/debian} trixie" "${security:-http://deb.debian.org/debian-security} trixie-security" \
+  > "$scratch/sources.list"
 apt=(apt-get --quiet=2
   --option Dir::Etc::SourceList="$scratch/sources.list" --option Dir::Etc::SourceParts=/dev/null
   --option Dir::State::Lists="$scratch/lists" --option Dir::Cache="$scratch" --option APT::Sandbox::User=)

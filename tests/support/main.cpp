@@ -1,4 +1,4 @@
-#define CATCH_CONFIG_MAIN
+#define CATCH_CONFIG_RUNNER
 #include "support/catch.hpp"
 
 #ifdef TELEGATE_ONE_THREAD_TESTS
@@ -16,9 +16,10 @@ namespace {
 
 std::atomic<bool> may_start_threads = true;
 
-class OneThread final : public Catch::TestEventListenerBase {
+class OneThread final : public Catch::EventListenerBase {
   public:
-    explicit OneThread(const Catch::ReporterConfig& config) : TestEventListenerBase(config) {
+    template <class Config>  // differs between Catch2 2 and 3
+    explicit OneThread(const Config& config) : EventListenerBase(config) {
         if (regcomp(&pattern_, TELEGATE_ONE_THREAD_TESTS, REG_EXTENDED | REG_NOSUB) != 0) {
             std::abort();
         }
@@ -48,3 +49,7 @@ extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attribute
     return start_thread(thread, attributes, start, argument);
 }
 #endif
+
+int main(int argc, char* argv[]) {
+    return Catch::Session().run(argc, argv);
+}
