@@ -1,6 +1,6 @@
 # Third-party libraries, one target for each. Their include folders are SYSTEM to suppress warnings in their headers.
 find_package(Threads REQUIRED)
-find_package(Boost 1.74 REQUIRED)
+find_package(Boost 1.74 CONFIG REQUIRED)  # of its headers
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(SODIUM REQUIRED IMPORTED_TARGET libsodium>=1.0.18)
 

@@ -95,6 +95,7 @@ class Reader:
 
     def __init__(self, context, endpoint, form, reason="queue_overflow", first=1, **options):
         self.form, self.reason, self.first = form, reason, first
+        self.wait_ms = 20 if "rcvhwm" in options else 0  # a socket with a short queue has the next message later
         self.socket = context.socket(zmq.SUB)
         for name, value in {"rcvhwm": 0, **options}.items():
             setattr(self.socket, name, value)
@@ -106,7 +107,7 @@ class Reader:
         """Receives the messages that have arrived, up to a limit: a busy machine may receive faster than it can
         process."""
         for _ in range(1_000):
-            if not self.socket.poll(0):
+            if not self.socket.poll(self.wait_ms):
                 break
             topic, payload = self.socket.recv_multipart()
             name, _, notice = topic.decode().partition("$")
@@ -269,7 +270,7 @@ class Slow(unittest.TestCase):
         reader.reason = "queue_overflow"
         self.becomes(lambda seen: seen["blocking"])
         eventually(lambda: self.gateway.status()["ledger"]["total"]["dropped"]["queue_overflow"], "a full queue")
-        self.assertIn("[+] pump", self.gateway.text("/readyz?verbose"))  # it is not considered hung
+        self.assertIn("ok", self.gateway.text("/livez"))  # it is not considered hung
 
         def is_read():
             reader.read()

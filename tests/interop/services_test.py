@@ -11,7 +11,7 @@ import stat
 import subprocess
 import unittest
 
-from services_peer import APP, CHECK_MEMORY, SOURCE, Asker, check, zmq
+from services_peer import CHECK_MEMORY, SOURCE, Asker, check, zmq
 from gateway_process import DEADLINE_S, Gateway, eventually
 
 SETTINGS = """sampling_interval_ms = 5
@@ -368,7 +368,7 @@ class EpochTest(unittest.TestCase):
 
     def test_a_second_gateway_with_the_same_state_file_does_not_start(self):
         self.begin()
-        ended = subprocess.run([APP, "--config", self.gateway.config], stderr=subprocess.PIPE, text=True, timeout=DEADLINE_S)
+        ended = subprocess.run(self.gateway.command, stderr=subprocess.PIPE, text=True, timeout=DEADLINE_S)
         self.assertEqual(ended.returncode, 78)
         self.assertIn("state.json is in use by another gateway", ended.stderr)
         self.wait_for(10)
