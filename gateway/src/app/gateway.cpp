@@ -97,7 +97,7 @@ Gateway::Gateway(const Settings& settings, Plan plan, Log& log, ReloadSource sou
       live_settings_(
           settings, with_credentials(std::move(source)),
           [this](const SettingsApplier::Wanted& wanted) { return change_settings(wanted); }, log_),
-      state_timer_("tg-state", [this] { return note_state(); }),
+      state_worker_("tg-state", [this] { return note_state(); }),
       rest_(with_descriptors(std::move(plan.rest), descriptors_), rest_handlers()) {
     sampler_.on_refused([this](const std::string& device, std::string_view why) {
         if (log_.has_debug()) {
@@ -285,8 +285,8 @@ void Gateway::start() {
         log_.warn(line);
     }
     if (state_file_.is_kept()) {
-        state_timer_.start();
-        state_timer_.call_at(clock_.mono_now() + state_interval);
+        state_worker_.start();
+        state_worker_.call_at(clock_.mono_now() + state_interval);
     }
     uplinks_.start();
     rest_.start();
@@ -361,7 +361,7 @@ void Gateway::finish() {
     reactor_.stop();
     io_thread_.join();
     services_.join();
-    state_timer_.stop();
+    state_worker_.stop();
     pump_.feed(consumers_.lasting());
     pump_.discard_all(DropReason::shutdown);
     if (log_history_ != nullptr) {

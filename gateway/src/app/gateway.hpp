@@ -3,7 +3,7 @@
 #include "app/consumers.hpp"
 #include "app/descriptor_limit.hpp"
 #include "base/call_on_reactor.hpp"
-#include "base/timer_thread.hpp"
+#include "base/worker.hpp"
 #include "core/bounded_queue.hpp"
 #include "core/channel_table.hpp"
 #include "core/clock.hpp"
@@ -206,7 +206,7 @@ class Gateway {
     UnclaimedSections unclaimed_sections_;
     SettingsApplier settings_applier_;
     LiveSettings live_settings_;
-    TimerThread state_timer_;
+    Worker state_worker_;
     RestServer rest_;
     std::thread io_thread_;
 };

@@ -2,8 +2,6 @@
 
 #include "log/log_line.hpp"
 
-#include "core/start_thread.hpp"
-
 #include <algorithm>
 #include <exception>
 #include <iterator>
@@ -11,7 +9,11 @@
 
 namespace telegate {
 
-LogHistory::LogHistory(Parts parts) : parts_(std::move(parts)), index_(parts_.files, parts_.directory) {
+LogHistory::LogHistory(Parts parts)
+    : parts_(std::move(parts)),
+      index_(parts_.files, parts_.directory),
+      worker_(
+          "tg-log-read", [this] { return serve(); }, Worker::Priority::low) {
     places_.reserve(2 * places_max);
 }
 
@@ -25,17 +27,10 @@ bool LogHistory::post(std::function<void()> work) {
         ++counts_.refused;
         return false;
     }
-    start_thread_once();
+    worker_.start();
     requests_.push_back(std::move(work));
-    wake_.notify_one();
+    worker_.call_soon();
     return true;
-}
-
-/// The caller holds the mutex.
-void LogHistory::start_thread_once() {
-    if (!thread_.joinable()) {
-        thread_ = start_thread("tg-log-read", [this] { run(); });
-    }
 }
 
 void LogHistory::ask_place(const std::string& client, Ready ready) {
@@ -43,9 +38,8 @@ void LogHistory::ask_place(const std::string& client, Ready ready) {
         {
             const std::lock_guard lock(mutex_);
             std::erase(places_, ended);
-            are_places_changed_ = true;
-            wake_.notify_one();
         }
+        worker_.call_soon();
         delete ended;
     };
     // Destroyed without the mutex, which their places need.
@@ -77,7 +71,7 @@ std::optional<LogHistory::Reader> LogHistory::wait(Reader& reader) {
     if (is_closed_ || shares.of(client) >= client_waiting_max || (is_full && !shares.yields_to(client))) {
         return std::move(reader);
     }
-    start_thread_once();
+    worker_.start();
     std::optional<Reader> refused;
     if (is_full) {
         const auto newest = std::find_if(waiting_.rbegin(), waiting_.rend(), [&](const Reader& each) {
@@ -87,8 +81,7 @@ std::optional<LogHistory::Reader> LogHistory::wait(Reader& reader) {
         waiting_.erase(std::next(newest).base());
     }
     waiting_.push_back(std::move(reader));
-    are_places_changed_ = true;  // so that the thread waits for the deadline
-    wake_.notify_one();
+    worker_.call_soon();  // so that it waits for the deadline
     return refused;
 }
 
@@ -161,11 +154,8 @@ void LogHistory::close() {
     {
         const std::lock_guard lock(mutex_);
         is_closed_ = true;
-        wake_.notify_one();
     }
-    if (thread_.joinable()) {
-        thread_.join();
-    }
+    worker_.stop();
     requests_.clear();
     waiting_.clear();
 }
@@ -175,39 +165,24 @@ LogReadCounts LogHistory::counts() const {
     return counts_;
 }
 
-/// Waits until there is something to do. Closes the cursors if there is nothing within idle_max.
-void LogHistory::wait_for_request(std::unique_lock<std::mutex>& lock) {
-    const auto is_over = [this] {
-        return is_closed_ || !requests_.empty() || are_places_changed_;
-    };
-    if (!waiting_.empty()) {
-        wake_.wait_until(lock, waiting_.front().deadline, is_over);
-    } else if (!wake_.wait_for(lock, idle_max, is_over)) {
-        cursors_.clear();
-        wake_.wait(lock, is_over);
-    }
-}
-
-void LogHistory::run() {
-    lower_priority();
+/// Serves the readers that wait and one request. Closes the cursors if there is none within idle_max. Returns when to
+/// call it again.
+MonoTime LogHistory::serve() {
     std::unique_lock lock(mutex_);
-    for (;;) {
-        wait_for_request(lock);
-        if (is_closed_) {
-            return;
+    serve_waiting(lock);
+    if (requests_.empty()) {
+        if (std::chrono::steady_clock::now() >= idle_at_) {
+            cursors_.clear();
+            idle_at_ = MonoTime::max();
         }
-        are_places_changed_ = false;
-        serve_waiting(lock);
-        if (requests_.empty()) {
-            continue;
-        }
-        std::function<void()> request = std::move(requests_.front());
-        requests_.pop_front();
-        lock.unlock();
-        request();
-        request = nullptr;
-        lock.lock();
+        return waiting_.empty() ? idle_at_ : std::min(idle_at_, waiting_.front().deadline);
     }
+    const std::function<void()> request = std::move(requests_.front());
+    requests_.pop_front();
+    lock.unlock();
+    request();
+    idle_at_ = std::chrono::steady_clock::now() + idle_max;
+    return MonoTime::min();
 }
 
 SamplePage LogHistory::read(const LogQuery& query) {

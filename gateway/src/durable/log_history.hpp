@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/worker.hpp"
 #include "durable/durable_log.hpp"
 #include "durable/log_cursor.hpp"
 #include "durable/sample_page.hpp"
@@ -9,13 +10,13 @@
 
 #include "core/channel_table.hpp"
 #include "core/client_shares.hpp"
+#include "core/clock.hpp"
 #include "store/file_system.hpp"
 #include "store/log_index.hpp"
 #include "store/log_reader.hpp"
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -25,7 +26,6 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -123,16 +123,14 @@ class LogHistory {
     struct Reader {
         std::shared_ptr<Place> place;
         Ready ready;
-        std::chrono::steady_clock::time_point deadline;
+        MonoTime deadline;
     };
     [[nodiscard]] ClientShares shares() const;
     [[nodiscard]] bool take(Place& place);
     [[nodiscard]] bool make_way(const ClientShares& shares, const std::string& client);
     [[nodiscard]] std::optional<Reader> wait(Reader& reader);
     void serve_waiting(std::unique_lock<std::mutex>& lock);
-    void start_thread_once();
-    void run();
-    void wait_for_request(std::unique_lock<std::mutex>& lock);
+    [[nodiscard]] MonoTime serve();
     [[nodiscard]] SamplePage read(const LogQuery& query);
     void locate(const LogQuery& query, SamplePage& page);
     void fill(const LogQuery& query, SamplePage& page);
@@ -145,16 +143,15 @@ class LogHistory {
 
     const Parts parts_;
     store::LogIndex index_;
-    std::list<LogCursor> cursors_;  // the last used first
-    mutable std::mutex mutex_;      // guards the members below
-    std::condition_variable wake_;
+    std::list<LogCursor> cursors_;        // the last used first
+    MonoTime idle_at_ = MonoTime::max();  // when the cursors are closed
+    mutable std::mutex mutex_;            // guards the members below, except worker_
     std::deque<std::function<void()>> requests_;
     LogReadCounts counts_;
     std::vector<Place*> places_;  // of readers that do not make way, at most places_max, and of as many that do
     std::deque<Reader> waiting_;  // the oldest first
-    bool are_places_changed_ = false;
     bool is_closed_ = false;
-    std::thread thread_;
+    Worker worker_;
 };
 
 }  // namespace telegate

@@ -11,7 +11,7 @@
 namespace telegate {
 
 EventKeeper::EventKeeper(EventLog& events, Log& log, std::string path, std::function<void()> on_write)
-    : events_(events), log_(log), path_(std::move(path)), on_write_(std::move(on_write)), timer_("tg-events", [this] {
+    : events_(events), log_(log), path_(std::move(path)), on_write_(std::move(on_write)), worker_("tg-events", [this] {
           return keep();
       }) {
     if (auto entries = read_saved(log_, "event file", path_, events_bytes_max, read_events)) {
@@ -22,12 +22,12 @@ EventKeeper::EventKeeper(EventLog& events, Log& log, std::string path, std::func
 }
 
 void EventKeeper::start() {
-    timer_.start();
+    worker_.start();
     is_started_ = true;
 }
 
 void EventKeeper::stop() {
-    timer_.stop();
+    worker_.stop();
     if (std::exchange(is_started_, false)) {
         try {
             log_new();

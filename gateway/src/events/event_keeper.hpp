@@ -1,6 +1,6 @@
 #pragma once
 
-#include "base/timer_thread.hpp"
+#include "base/worker.hpp"
 #include "core/clock.hpp"
 #include "events/events.hpp"
 #include "log/log.hpp"
@@ -34,7 +34,7 @@ class EventKeeper {
 
     void start();
     /// Reports new events. Returns immediately.
-    void wake() { timer_.call_at(MonoTime::min()); }
+    void wake() { worker_.call_soon(); }
     /// Writes the remaining events. Idempotent.
     void stop();
 
@@ -53,7 +53,7 @@ class EventKeeper {
     std::uint64_t written_ = 0;  // number of the last event written to the file
     MonoTime write_at_{};        // earliest time of the next write
     bool is_started_ = false;
-    TimerThread timer_;
+    Worker worker_;
 };
 
 }  // namespace telegate

@@ -1,7 +1,5 @@
 #include "http/tls_handshakes.hpp"
 
-#include "core/start_thread.hpp"
-
 #include <pthread.h>
 
 #include <csignal>
@@ -9,44 +7,41 @@
 
 namespace telegate {
 
+TlsHandshakes::TlsHandshakes()
+    : worker_(
+          "tg-tls", [this] { return run_next(); }, Worker::Priority::low) {}
+
 void TlsHandshakes::add(const std::string& client, std::function<void()> step) {
-    const std::lock_guard lock(mutex_);
-    if (!thread_.joinable()) {
-        thread_ = start_thread("tg-tls", [this] { run(); });
+    worker_.start();
+    {
+        const std::lock_guard lock(mutex_);
+        steps_.add(client, std::move(step));
     }
-    steps_.add(client, std::move(step));
-    wake_.notify_one();
+    worker_.call_soon();
 }
 
 void TlsHandshakes::stop() noexcept {
-    {
-        const std::lock_guard lock(mutex_);
-        is_stopping_ = true;
-        wake_.notify_one();
-    }
-    if (thread_.joinable()) {
-        thread_.join();
+    worker_.stop();
+    while (run_next() != MonoTime::max()) {
     }
 }
 
-void TlsHandshakes::run() noexcept {
-    lower_priority();
+/// Runs the next step, if there is one. Returns when to call it again.
+MonoTime TlsHandshakes::run_next() noexcept {
     sigset_t broken_pipe;  // OpenSSL writes to the socket without MSG_NOSIGNAL
     ::sigemptyset(&broken_pipe);
     ::sigaddset(&broken_pipe, SIGPIPE);
     ::pthread_sigmask(SIG_BLOCK, &broken_pipe, nullptr);
-    std::unique_lock lock(mutex_);
-    for (;;) {
-        wake_.wait(lock, [this] { return is_stopping_ || !steps_.empty(); });
+    std::function<void()> step;  // it may own a connection
+    {
+        const std::lock_guard lock(mutex_);
         if (steps_.empty()) {
-            return;
+            return MonoTime::max();
         }
-        std::function<void()> step = steps_.take();
-        lock.unlock();
-        step();
-        step = nullptr;  // it may own a connection
-        lock.lock();
+        step = steps_.take();
     }
+    step();
+    return MonoTime::min();
 }
 
 }  // namespace telegate

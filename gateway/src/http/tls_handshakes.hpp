@@ -1,12 +1,13 @@
 #pragma once
 
-#include "core/client_shares.hpp"
+#include "base/worker.hpp"
 
-#include <condition_variable>
+#include "core/client_shares.hpp"
+#include "core/clock.hpp"
+
 #include <functional>
 #include <mutex>
 #include <string>
-#include <thread>
 
 namespace telegate {
 
@@ -19,24 +20,22 @@ namespace telegate {
 /// Failure: add() throws std::system_error if the thread cannot be created, and std::bad_alloc.
 class TlsHandshakes {
   public:
-    TlsHandshakes() = default;
+    TlsHandshakes();
     ~TlsHandshakes() { stop(); }
     TlsHandshakes(const TlsHandshakes&) = delete;
     TlsHandshakes& operator=(const TlsHandshakes&) = delete;
 
     /// Runs `step`, which must not throw, when it is the turn of the client.
     void add(const std::string& client, std::function<void()> step);
-    /// Runs the steps that are waiting, then ends the thread.
+    /// Ends the thread, then runs the steps that are waiting.
     void stop() noexcept;
 
   private:
-    void run() noexcept;
+    MonoTime run_next() noexcept;
 
-    std::mutex mutex_;  // guards the members below
-    std::condition_variable wake_;
+    std::mutex mutex_;  // guards steps_
     ClientTurns<std::function<void()>> steps_{ClientTurns<std::function<void()>>::Next::newest};
-    bool is_stopping_ = false;
-    std::thread thread_;
+    Worker worker_;
 };
 
 }  // namespace telegate

@@ -114,7 +114,7 @@ LiveSettings::LiveSettings(Settings in_force, ReloadSource source, Change change
       change_(std::move(change)),
       log_(log),
       loaded_(std::move(in_force)),
-      revert_timer_("tg-revert", [this] { return revert_if_due(); }) {
+      revert_worker_("tg-revert", [this] { return revert_if_due(); }) {
     put_in_force(loaded_, 0, "start");
 }
 
@@ -243,7 +243,7 @@ ReloadReport LiveSettings::replace(const Replacement& replacement, std::string_v
 ReloadReport LiveSettings::replace_in_turn(const Replacement& replacement, std::string_view who) {
     return attempt(who, replacement.dry_run, replacement.revert_after, [&](ReloadReport& report) {
         if (replacement.revert_after && !replacement.dry_run) {
-            revert_timer_.start();  // first: if it throws, nothing has changed
+            revert_worker_.start();  // first: if it throws, nothing has changed
         }
         const ConfigGeneration& before = generations_.back();
         // First, so that an invalid request is rejected as invalid.
@@ -303,7 +303,7 @@ void LiveSettings::settle(ReloadReport& report, std::optional<std::chrono::milli
             revert_ = revert_.value_or(Revert{{.generation = before.number}, before.settings, {}});
             revert_->at = clock_.mono_now() + *revert_after;
             revert_->pending.at_utc_ns = clock_.utc_now_ns() + std::chrono::nanoseconds(*revert_after).count();
-            revert_timer_.call_at(revert_->at);
+            revert_worker_.call_at(revert_->at);
         }
     }
     report.reverts_at_utc_ns = revert_ ? std::optional(revert_->pending.at_utc_ns) : std::nullopt;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "base/timer_thread.hpp"
+#include "base/worker.hpp"
 #include "config/settings.hpp"
 #include "core/clock.hpp"
 #include "live/reload_source.hpp"
@@ -92,7 +92,7 @@ class LiveSettings {
     /// Cancels a pending revert. Returns the generation of the confirmed settings; nullopt: no revert was pending.
     std::optional<std::uint64_t> confirm(std::string_view who);
     /// Stops reverting. Waits for a change in progress.
-    void stop() { revert_timer_.stop(); }
+    void stop() { revert_worker_.stop(); }
 
   private:
     struct Revert {
@@ -140,7 +140,7 @@ class LiveSettings {
     std::optional<ReloadStatus> last_reload_;
     std::mutex files_mutex_;  // guards file_check_; held while files are read
     FileCheck file_check_;
-    TimerThread revert_timer_;
+    Worker revert_worker_;
 };
 
 }  // namespace telegate

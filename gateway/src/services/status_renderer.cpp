@@ -1,69 +1,42 @@
 #include "services/status_renderer.hpp"
 
 #include "base/memory_reserve.hpp"
-#include "core/start_thread.hpp"
-
-#include <poll.h>
 
 #include <exception>
-#include <new>
 #include <system_error>
 
 namespace telegate {
-namespace {
-
-constexpr int renderer_pause_ms = 100;  // until memory may be available again
-
-}  // namespace
-
-void StatusRenderer::join() {
-    is_over_ = true;
-    if (thread_.joinable()) {
-        thread_.join();
-    }
-}
 
 void StatusRenderer::ask() {
     if (is_asked_) {
         return;
     }
-    if (thread_.joinable()) {
-        thread_.join();  // it has posted its result, so it is about to end
-    }
-    text_ = nullptr;
     try {
-        thread_ = start_thread("tg-status", [this] { run(); });
+        worker_.start();
+        worker_.call_soon();
     } catch (const std::system_error&) {  // no thread can be created
-        reactor_.post([this] { end(); });
+        reactor_.post([this] { end(nullptr); });
     }
     is_asked_ = true;
 }
 
-/// Runs on tg-status.
-void StatusRenderer::run() noexcept {
+/// Runs on tg-status. Out of memory for post(), the worker calls it again.
+MonoTime StatusRenderer::run() {
     MemoryReserve reserve;
     const MemoryReserve::Use use(reserve);
+    StatusText text;
     try {
-        text_ = reserve.restore() ? render_() : nullptr;
+        text = reserve.restore() ? render_() : nullptr;
     } catch (const std::exception&) {  // out of memory: there is no status
     }
-    while (!is_over_ && !(reserve.restore() && post())) {
-        ::poll(nullptr, 0, renderer_pause_ms);
-    }
+    (void)reserve.restore();
+    reactor_.post([this, text] { end(text); });
+    return MonoTime::max();
 }
 
-bool StatusRenderer::post() noexcept {
-    try {
-        reactor_.post([this] { end(); });
-        return true;
-    } catch (const std::bad_alloc&) {
-        return false;
-    }
-}
-
-void StatusRenderer::end() {
+void StatusRenderer::end(const StatusText& text) {
     is_asked_ = false;
-    on_done_(text_);
+    on_done_(text);
 }
 
 }  // namespace telegate

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <functional>
 #include <mutex>
 #include <string>
@@ -11,25 +12,29 @@
 
 namespace telegate {
 
-/// Calls a function at a given time on a dedicated thread, for work that may wait for other threads or for a disk.
+/// Calls a function on a dedicated thread, on request or at a given time, for work that may wait for other threads or
+/// for a disk. Requests that arrive together are one call, so the owner has a mailbox for their data if they have any.
 ///
 /// Threads: any; the dedicated thread sleeps until the function is due.
 /// Limits: one thread, created by start(); one due time, the earliest requested.
 /// Failure: start() throws std::system_error. A function that throws std::bad_alloc is called again after memory_pause;
 /// it must not throw anything else.
-class TimerThread {
+class Worker {
   public:
-    static constexpr std::chrono::seconds memory_pause{10};
+    static constexpr std::chrono::seconds memory_pause{1};
+
+    enum class Priority : std::uint8_t { normal, low };  // see lower_priority()
 
     /// `call` returns the time of the next call; MonoTime::max(): never.
-    TimerThread(std::string name, std::function<MonoTime()> call);
-    ~TimerThread() { stop(); }
-    TimerThread(const TimerThread&) = delete;
-    TimerThread& operator=(const TimerThread&) = delete;
+    Worker(std::string name, std::function<MonoTime()> call, Priority priority = Priority::normal);
+    ~Worker() { stop(); }
+    Worker(const Worker&) = delete;
+    Worker& operator=(const Worker&) = delete;
 
     /// Starts the thread. Idempotent; does nothing after stop().
     void start();
     void call_at(MonoTime at);
+    void call_soon() { call_at(MonoTime::min()); }
     /// Waits until a running call returns; no calls follow. Idempotent.
     void stop();
 
@@ -39,6 +44,7 @@ class TimerThread {
 
     const std::string name_;
     const std::function<MonoTime()> call_;
+    const Priority priority_;
     std::mutex mutex_;  // guards the members below
     std::condition_variable changed_;
     MonoTime due_ = MonoTime::max();

@@ -1,4 +1,4 @@
-#include "base/timer_thread.hpp"
+#include "base/worker.hpp"
 
 #include "core/start_thread.hpp"
 
@@ -8,17 +8,17 @@
 
 namespace telegate {
 
-TimerThread::TimerThread(std::string name, std::function<MonoTime()> call)
-    : name_(std::move(name)), call_(std::move(call)) {}
+Worker::Worker(std::string name, std::function<MonoTime()> call, Priority priority)
+    : name_(std::move(name)), call_(std::move(call)), priority_(priority) {}
 
-void TimerThread::start() {
+void Worker::start() {
     const std::lock_guard lock(mutex_);
     if (!thread_.joinable() && !is_stopping_) {
         thread_ = start_thread(name_, [this] { run(); });
     }
 }
 
-void TimerThread::call_at(MonoTime at) {
+void Worker::call_at(MonoTime at) {
     {
         const std::lock_guard lock(mutex_);
         due_ = std::min(due_, at);
@@ -26,7 +26,7 @@ void TimerThread::call_at(MonoTime at) {
     changed_.notify_one();
 }
 
-void TimerThread::stop() {
+void Worker::stop() {
     std::thread ending;
     {
         const std::lock_guard lock(mutex_);
@@ -39,7 +39,7 @@ void TimerThread::stop() {
     }
 }
 
-MonoTime TimerThread::call_or_wait(const SystemClock& clock) const {
+MonoTime Worker::call_or_wait(const SystemClock& clock) const {
     try {
         return call_();
     } catch (const std::bad_alloc&) {
@@ -47,7 +47,10 @@ MonoTime TimerThread::call_or_wait(const SystemClock& clock) const {
     }
 }
 
-void TimerThread::run() {
+void Worker::run() {
+    if (priority_ == Priority::low) {
+        lower_priority();
+    }
     const SystemClock clock;
     std::unique_lock lock(mutex_);
     while (!is_stopping_) {
