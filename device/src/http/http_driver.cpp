@@ -43,7 +43,7 @@ class HttpDriver final : public Driver {
     [[nodiscard]] std::vector<MissingPart> missing_parts() const override {
         std::vector<MissingPart> missing;
         const network::HostPort server = parse_url(options_.url).server;
-        const auto found = network::HostLookup(server).find(nullptr, std::chrono::steady_clock::now() + lookup_max);
+        const auto found = network::HostFinder(server).find(nullptr, std::chrono::steady_clock::now() + lookup_max);
         if (found.addresses.empty()) {
             const std::string what = found.what.empty() ? "no response from the name server" : found.what;
             missing.push_back({"url", "host " + server.host + ": " + what});

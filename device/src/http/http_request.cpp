@@ -129,7 +129,7 @@ class HttpRequest::Connection {
     Connection(const HttpDriverOptions& options, const Url& url) : options_(options), url_(url) {}
 
     /// Connects to the address. Sets `has_connected` if the server has accepted the connection.
-    Outcome connect_to(const network::Address& address, const Wait& wait) {
+    Outcome connect_to(const HostAddress& address, const Wait& wait) {
         Outcome outcome;
         socket_ = UniqueFd(::socket(address.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
         const int on = 1;
@@ -326,11 +326,11 @@ Answer HttpRequest::get(const CancelSignal* cancel, MonoTime until) {
         outcome = connection_->get(token, body_, wait);
     }
     if (!connection_ || (outcome.woken == Woken::ready && outcome.may_be_repeated)) {
-        const network::HostLookup::Found found = lookup_.find(cancel, until);
+        const network::HostFinder::Found found = lookup_.find(cancel, until);
         if (found.woken != Woken::ready || found.addresses.empty()) {
             return {found.woken, "host " + url_.server.host + ": " + found.what};
         }
-        for (const network::Address& address : found.addresses) {
+        for (const HostAddress& address : found.addresses) {
             body_.clear();
             connection_ = std::make_unique<Connection>(options_, url_);
             outcome = connection_->connect_to(address, wait);

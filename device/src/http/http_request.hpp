@@ -4,7 +4,7 @@
 #include "device/cancel_signal.hpp"
 #include "http/http_driver.hpp"
 #include "http/url.hpp"
-#include "network/host_lookup.hpp"
+#include "network/host_finder.hpp"
 #include "wait.hpp"
 
 #include <chrono>
@@ -45,7 +45,7 @@ class HttpRequest {
 
     const HttpDriverOptions options_;
     const Url url_;
-    network::HostLookup lookup_;
+    network::HostFinder lookup_;
     std::unique_ptr<Connection> connection_;
     std::string body_;
 };

@@ -5,7 +5,7 @@
 #include "modbus/place.hpp"
 #include "modbus/read_plan.hpp"
 #include "modbus/register_map.hpp"
-#include "network/host_lookup.hpp"
+#include "network/host_finder.hpp"
 #include "path_fault.hpp"
 
 #include <unistd.h>
@@ -82,8 +82,8 @@ std::string place_fault(const Place& place, Duration lookup_max) {
         return tty_fault(rtu->path, R_OK | W_OK);
     }
     const auto& tcp = std::get<TcpPlace>(place);
-    const network::HostLookup::Found found =
-        network::HostLookup(tcp).find(nullptr, std::chrono::steady_clock::now() + lookup_max);
+    const network::HostFinder::Found found =
+        network::HostFinder(tcp).find(nullptr, std::chrono::steady_clock::now() + lookup_max);
     if (!found.addresses.empty()) {
         return "";
     }

@@ -1,7 +1,7 @@
 #include "core/unique_fd.hpp"
 #include "modbus/link.hpp"
 #include "modbus/modbus_driver.hpp"
-#include "network/host_lookup.hpp"
+#include "network/host_finder.hpp"
 #include "path_fault.hpp"
 #include "wait.hpp"
 
@@ -43,7 +43,7 @@ class TcpLink final : public Link {
     [[nodiscard]] LinkResult open(const CancelSignal* cancel) override {
         close();
         const MonoTime until = std::chrono::steady_clock::now() + timeout_;
-        const network::HostLookup::Found found = lookup_.find(cancel, until);
+        const network::HostFinder::Found found = lookup_.find(cancel, until);
         if (found.woken == Woken::canceled) {
             return {LinkStatus::canceled};
         }
@@ -99,7 +99,7 @@ class TcpLink final : public Link {
     [[nodiscard]] bool may_be_dead() const noexcept override { return true; }
 
   private:
-    LinkResult connect(const network::Address& address, const CancelSignal* cancel, MonoTime until) {
+    LinkResult connect(const HostAddress& address, const CancelSignal* cancel, MonoTime until) {
         socket_ = UniqueFd(::socket(address.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
         if (socket_.get() < 0) {
             return lose(error_words(errno));
@@ -162,7 +162,7 @@ class TcpLink final : public Link {
         filled_ -= bytes;
     }
 
-    network::HostLookup lookup_;
+    network::HostFinder lookup_;
     const Duration timeout_;
     const std::string timeout_words_;
     const AnsweringUnit answering_unit_;

@@ -47,7 +47,7 @@ NatsLink::~NatsLink() {
 }
 
 void NatsLink::open(const NatsAddress& address) {
-    addresses_ = HostLookup::numeric(address.host, address.port);
+    addresses_ = HostLookup::numeric(address.host, address.port).addresses;
     if (!addresses_.empty()) {
         return connect_next();
     }
@@ -62,7 +62,7 @@ void NatsLink::open(const NatsAddress& address) {
 }
 
 void NatsLink::lookup_done() {
-    addresses_ = lookup_->take();
+    addresses_ = lookup_->take().addresses;
     std::reverse(addresses_.begin(), addresses_.end());
     loop_.unwatch();
     lookup_.reset();
@@ -74,12 +74,12 @@ void NatsLink::connect_next() {
     while (!addresses_.empty()) {
         const HostAddress to = addresses_.back();
         addresses_.pop_back();
-        socket_ = ::socket(to.address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        socket_ = ::socket(to.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
         if (socket_ < 0) {
             return end("cannot connect: " + error_text(errno));
         }
         configure(socket_);
-        if (::connect(socket_, reinterpret_cast<const sockaddr*>(&to.address), to.bytes) == 0 || errno == EINPROGRESS) {
+        if (::connect(socket_, reinterpret_cast<const sockaddr*>(&to.storage), to.bytes) == 0 || errno == EINPROGRESS) {
             return wait_for_connection();
         }
         was_refused_ = errno == ECONNREFUSED;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "nats/host_lookup.hpp"
+#include "core/host_lookup.hpp"
 #include "nats/tls_session.hpp"
 #include "uplink/adapter.hpp"
 #include "uplink/nats_address.hpp"

@@ -1,0 +1,38 @@
+#pragma once
+
+#include "core/clock.hpp"
+#include "core/host_lookup.hpp"
+#include "device/cancel_signal.hpp"
+#include "network/host_port.hpp"
+#include "wait.hpp"
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace telegate::network {
+
+/// Resolves a host to addresses, and waits for the result. A numeric address is resolved immediately.
+///
+/// Threads: one at a time.
+/// Limits: those of HostLookup; one lookup at a time, so none starts while an earlier one is pending.
+/// Failure: find() returns `timed_out`, `canceled`, or `ready` with an error text.
+class HostFinder {
+  public:
+    struct Found {
+        Woken woken = Woken::ready;
+        std::vector<HostAddress> addresses = {};
+        std::string what = {};  // error text with `ready` and no addresses
+    };
+
+    explicit HostFinder(HostPort wanted) : wanted_(std::move(wanted)) {}
+
+    [[nodiscard]] Found find(const CancelSignal* cancel, MonoTime until);
+
+  private:
+    const HostPort wanted_;
+    std::optional<HostLookup> lookup_;
+};
+
+}  // namespace telegate::network
