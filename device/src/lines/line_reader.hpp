@@ -36,7 +36,6 @@ class LineReader final : public ByteReader {
     [[nodiscard]] std::uint64_t refused() const noexcept override { return refused_ + assembler_.overlong(); }
     [[nodiscard]] std::string_view why_refused() const noexcept override { return why_; }
     [[nodiscard]] std::uint64_t ignored() const noexcept override { return ignored_; }
-    [[nodiscard]] std::uint64_t good() const noexcept { return good_; }
 
   private:
     static constexpr std::size_t name_bytes_shown = 40;  // in a message

@@ -325,6 +325,7 @@ bool JsonRepeats::find(std::string_view text) {
         }
     }
     std::sort(repeats_.begin(), repeats_.end(), std::less<>());
+    members_.clear();  // not copied with the intake
     return event == JsonEvent::end;
 }
 

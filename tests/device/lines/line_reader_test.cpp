@@ -228,14 +228,15 @@ TEST_CASE("nothing is allocated when the names are known", "[device][lines]") {
         reader.take(lines, f.batch);
         reader.report_counts(f.batch, false);
         const std::uint64_t before = test::allocations();
+        std::size_t good = 0;
         for (int i = 0; i < 100; ++i) {
-            reader.take(lines.substr(0, 7), f.batch);
-            reader.take(lines.substr(7), f.batch);
+            good += reader.take(lines.substr(0, 7), f.batch);
+            good += reader.take(lines.substr(7), f.batch);
             reader.report_counts(f.batch, false);
         }
         const std::uint64_t after = test::allocations();
         CAPTURE(lines);
-        CHECK(reader.good() > 100);
+        CHECK(good >= 100);
         CHECK(after == before);
     }
 }
