@@ -1,17 +1,73 @@
 #include "live/live_settings.hpp"
 
 #include "config/hidden_secrets.hpp"
+#include "config/settings_instances.hpp"
+#include "config/settings_table.hpp"
+#include "core/endpoint.hpp"
+#include "http/host_name.hpp"
 #include "log/log_line.hpp"
-#include "plan/reachable_listeners.hpp"
 #include "settings/settings_json.hpp"
 
 #include <algorithm>
 #include <exception>
+#include <map>
 #include <stdexcept>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <variant>
+#include <vector>
 
 namespace telegate {
 namespace {
+
+constexpr std::string_view curve_key = "curve_secret_key_file";
+
+/// Returns whether other machines can reach an address. A text that is not an endpoint, such as a multicast group,
+/// counts as reachable; the plan refuses an endpoint that cannot be parsed.
+bool is_reachable(const SettingSpot& spot, const std::string& value) {
+    const SettingSlot slot = spot.row.slot(spot.owner);
+    if (const auto* const listen = std::get_if<ListenSlot>(&slot)) {
+        return !listen->host->empty() && !is_loopback(*listen->host);
+    }
+    const auto* const rule = std::get_if<TextRule>(&spot.row.rule);
+    if (rule == nullptr || rule->prefixes.empty()) {
+        return !value.empty();
+    }
+    const auto parsed = parse_endpoint(value);
+    const auto* const endpoint = std::get_if<Endpoint>(&parsed);
+    return endpoint != nullptr && endpoint->path.empty() && !is_loopback(endpoint->host);
+}
+
+bool is_protected(const SettingSpot& spot) {
+    const SettingRow* const curve = find_setting(spot.row.section, curve_key);
+    return curve != nullptr && !value_text(*curve, spot.owner).empty();
+}
+
+/// Returns the settings with an address on which other machines can reach the gateway without CURVE, and their values.
+/// Settings that need a restart are omitted.
+std::map<SettingKey, std::string> reachable_listeners(const Settings& settings) {
+    Settings copy = settings;  // walk() could change it
+    std::map<SettingKey, std::string> listeners;
+    walk(copy, [&](const SettingSpot& spot) {
+        if (holds_of(spot.row).kind() != Holds::listener || spot.row.applies == Applies::restart) {
+            return;
+        }
+        std::string value = value_text(spot.row, spot.owner);
+        if (is_reachable(spot, value) && !is_protected(spot)) {
+            listeners.emplace(spot.key(), std::move(value));
+        }
+    });
+    return listeners;
+}
+
+/// Returns why REST cannot set such an address.
+std::string reachable_listener_fault(const SettingKey& key, const std::string& value) {
+    const std::string curve =
+        find_setting(key.section, curve_key) != nullptr ? " unless " + std::string(curve_key) + " is set" : "";
+    return '"' + value + "\" is reachable from other machines: over REST must be a loopback address such as 127.0.0.1" +
+           curve + "; otherwise set it in the settings file";
+}
 
 LogLine change_line(const SettingChange& change, std::string_view who) {
     LogLine line = LogLine("settings changed").add("key", key_text(change));
