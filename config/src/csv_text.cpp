@@ -1,6 +1,6 @@
 #include "csv_text.hpp"
 
-#include "config/text_parts.hpp"
+#include "core/text.hpp"
 
 #include <cstddef>
 #include <utility>

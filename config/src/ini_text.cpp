@@ -1,6 +1,6 @@
 #include "ini_text.hpp"
 
-#include "config/text_parts.hpp"
+#include "core/text.hpp"
 
 #include <algorithm>
 #include <utility>

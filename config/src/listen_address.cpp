@@ -1,6 +1,6 @@
 #include "listen_address.hpp"
 
-#include "config/quantity.hpp"
+#include "core/text.hpp"
 
 #include <arpa/inet.h>
 

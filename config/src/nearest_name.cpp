@@ -1,5 +1,7 @@
 #include "config/nearest_name.hpp"
 
+#include "core/text.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -7,12 +9,8 @@
 namespace telegate {
 namespace {
 
-char lower(char c) noexcept {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
 bool same(char a, char b) noexcept {
-    return lower(a) == lower(b);
+    return to_lower(a) == to_lower(b);
 }
 
 /// Computes the distance row by row; swaps also need the row before the previous one. Both texts have at most

@@ -3,6 +3,7 @@
 #include "config/quantity.hpp"
 #include "config/setting_row.hpp"
 #include "config/text_parts.hpp"
+#include "core/text.hpp"
 #include "listen_address.hpp"
 #include "overloaded.hpp"
 #include "problem_list.hpp"
@@ -38,8 +39,7 @@ Fault assign_boolean(bool& value, std::string_view text) {
     constexpr std::array<std::string_view, 4> truths{"1", "yes", "true", "on"};
     constexpr std::array<std::string_view, 4> untruths{"0", "no", "false", "off"};
     std::string lower(text);
-    std::transform(lower.begin(), lower.end(), lower.begin(),
-                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+    std::transform(lower.begin(), lower.end(), lower.begin(), to_lower);
     if (!contains(truths, lower) && !contains(untruths, lower)) {
         return "not a boolean: " + quoted(text);
     }
@@ -137,7 +137,7 @@ bool fits_a_line(std::string_view text) noexcept {
     const auto is_control = [](char c) {
         return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
     };
-    return trimmed(text, " \t") == text && !text.ends_with('\\') && std::none_of(text.begin(), text.end(), is_control);
+    return trimmed(text) == text && !text.ends_with('\\') && std::none_of(text.begin(), text.end(), is_control);
 }
 
 bool is_short_enough(std::string_view text, std::size_t bytes_max) noexcept {

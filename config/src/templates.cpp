@@ -1,8 +1,8 @@
 #include "templates.hpp"
 
-#include "config/quantity.hpp"
 #include "config/settings_table.hpp"
 #include "config/text_parts.hpp"
+#include "core/text.hpp"
 
 #include <map>
 #include <optional>
@@ -63,7 +63,7 @@ bool is_template(const GivenSection& section) {
 
 /// Returns nullopt if the text is not an instance number, with or without blanks around it.
 std::optional<unsigned> to_number(std::string_view text) {
-    const std::optional<unsigned> number = parse_number<unsigned>(trimmed(text, " \t"));
+    const std::optional<unsigned> number = parse_number<unsigned>(trimmed(text));
     return number && *number <= instance_number_max ? number : std::nullopt;
 }
 

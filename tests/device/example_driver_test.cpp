@@ -1,4 +1,5 @@
 // A small but complete driver with its tests. docs/drivers.md contains the parts between marks.
+#include "core/text.hpp"
 #include "device/allocation_counter.hpp"
 #include "device/driver_bench.hpp"
 #include "device/option_error.hpp"
@@ -60,7 +61,7 @@ Duration checked_timeout(const ThermometerOptions& options) {
 // [parser
 /// Returns the number in a reply; NaN if the thermometer has no probe and sends "nan"; nullopt for other lines.
 std::optional<double> to_degrees(std::string_view line) noexcept {
-    return host::to_number<double>(host::trimmed(line));
+    return parse_number<double>(trimmed(line, host::blanks));
 }
 // parser]
 
@@ -98,7 +99,7 @@ class ThermometerDriver final : public Driver {
             }
             const auto degrees = to_degrees(answer());
             if (!degrees) {
-                throw fault("answered \"" + std::string(host::trimmed(answer())) + "\", which is not a number");
+                throw fault("answered \"" + std::string(trimmed(answer(), host::blanks)) + "\", which is not a number");
             }
             batch.stamp_now();  // the driver has waited
             batch.add(temperature_, *degrees);

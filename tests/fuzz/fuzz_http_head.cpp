@@ -1,7 +1,7 @@
 // Needs: gateway/src/http/http_head.cpp gateway/src/http/http_text.cpp
 
+#include "core/text.hpp"
 #include "http/http_head.hpp"
-#include "http/http_text.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -37,8 +37,8 @@ void require_plain(const HttpHead& head) {
         const std::string_view name(field.name_string().data(), field.name_string().size());
         require(!name.empty() && !has_control(name) && !has_control({field.value().data(), field.value().size()}));
         require(name.find_first_of(" \t:") == std::string_view::npos);
-        require(!same_name(name, "transfer-encoding"));
-        lengths += same_name(name, "content-length") ? 1U : 0U;
+        require(!equal_ignoring_case(name, "transfer-encoding"));
+        lengths += equal_ignoring_case(name, "content-length") ? 1U : 0U;
         ++fields;
     }
     require(fields <= fields_max);

@@ -11,7 +11,7 @@ MAY_INCLUDE = {
     "core": ("core",),
     "store": ("store", "core"),
     "uplink": ("uplink", "store", "core"),
-    "config": ("config",),
+    "config": ("config", "core"),
     "device": ("device", "core"),
     "gateway": ("config", "core", "device", "store", "uplink"),
     "tools": ("config", "core", "device", "store", "uplink"),

@@ -1,6 +1,7 @@
 #include "sample_text.hpp"
 
 #include "base/json_object.hpp"
+#include "core/text.hpp"
 #include "core/utf8.hpp"
 
 #include <algorithm>
@@ -39,18 +40,14 @@ void append_csv_text(std::string& out, std::string_view text) {
 }
 
 void append_printable(std::string& out, std::string_view text) {
-    constexpr std::string_view hex_digits = "0123456789abcdef";
     while (!text.empty()) {
         const std::size_t bytes = utf8_bytes(text);
         const std::string_view character = text.substr(0, std::max<std::size_t>(bytes, 1));
         text.remove_prefix(character.size());
         if (bytes == 0 || !is_control(character)) {
             out += bytes == 0 ? replacement_character : character;
-            continue;
-        }
-        for (std::size_t at = 0; at < bytes; ++at) {
-            const unsigned byte = byte_at(character, at);
-            ((out += "\\x") += hex_digits[byte >> 4U]) += hex_digits[byte & 15U];
+        } else {
+            append_escaped(out, character);
         }
     }
 }

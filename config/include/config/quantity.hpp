@@ -3,10 +3,8 @@
 #include <array>
 #include <charconv>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <variant>
 
 namespace telegate {
@@ -19,15 +17,6 @@ namespace telegate {
 /// `unit`. Conversions are exact. If the text is not such a number, returns what is wrong with it. A number that does
 /// not fit in 64 bits becomes the nearest one that does, which is outside of every allowed range.
 [[nodiscard]] std::variant<std::int64_t, std::string> parse_quantity(std::string_view text, std::string_view unit);
-
-/// Parses the whole text as a number without a unit. Returns nullopt if it is not a number or does not fit in the type.
-template <class Number>
-[[nodiscard]] std::optional<Number> parse_number(std::string_view text) {
-    Number number{};
-    const char* const end = text.data() + text.size();
-    const auto [rest, error] = std::from_chars(text.data(), end, number);
-    return error == std::errc{} && rest == end ? std::optional(number) : std::nullopt;
-}
 
 /// Returns the shortest text that is read as the same number.
 template <class Number>

@@ -1,5 +1,7 @@
 #include "core/topic.hpp"
 
+#include "core/text.hpp"
+
 #include <algorithm>
 
 namespace telegate {
@@ -10,7 +12,7 @@ bool is_topic_character(char c) noexcept {
 }
 
 char to_topic_character(char c) noexcept {
-    const char lower = (c >= 'A' && c <= 'Z') ? static_cast<char>(c - 'A' + 'a') : c;
+    const char lower = to_lower(c);
     return is_topic_character(lower) ? lower : '_';
 }
 

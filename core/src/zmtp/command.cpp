@@ -3,6 +3,7 @@
 #include "core/assert.hpp"
 #include "core/endian.hpp"
 #include "core/limits.hpp"
+#include "core/text.hpp"
 
 #include <algorithm>
 #include <array>
@@ -43,14 +44,6 @@ constexpr std::array<std::string_view, 11> socket_type_names = {"PAIR",   "PUB",
         case push: return bit(pull);
     }
     return 0;
-}
-
-[[nodiscard]] constexpr char lower(char c) noexcept {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-}
-
-[[nodiscard]] bool equal_without_case(std::string_view a, std::string_view b) noexcept {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) { return lower(x) == lower(y); });
 }
 
 /// Appends `length text`, the form of every name.
@@ -106,10 +99,10 @@ struct ReadyReader {
 
     /// Returns a fault; empty if there is none.
     [[nodiscard]] std::string_view read(const Property& property) {
-        if (equal_without_case(property.name, "Socket-Type")) {
+        if (equal_ignoring_case(property.name, "Socket-Type")) {
             return read_socket_type(property.value);
         }
-        return equal_without_case(property.name, "Identity") ? read_identity(property.value) : std::string_view{};
+        return equal_ignoring_case(property.name, "Identity") ? read_identity(property.value) : std::string_view{};
     }
 
     [[nodiscard]] std::string_view read_socket_type(std::string_view value) noexcept {

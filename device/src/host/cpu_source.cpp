@@ -1,5 +1,6 @@
 #include "host/cpu_source.hpp"
 
+#include "core/text.hpp"
 #include "host/text_scan.hpp"
 
 #include <algorithm>
@@ -33,7 +34,7 @@ std::optional<Line> take_cpu_line(std::string_view& text) noexcept {
 }
 
 std::optional<std::size_t> core_number(const Line& line) noexcept {
-    return to_number<std::size_t>(line.name.substr(3));
+    return parse_number<std::size_t>(line.name.substr(3));
 }
 
 std::uint64_t sum(std::span<const std::uint64_t> numbers) noexcept {

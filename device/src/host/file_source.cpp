@@ -1,6 +1,7 @@
 #include "host/file_source.hpp"
 #include "device/option_error.hpp"
 
+#include "core/text.hpp"
 #include "core/topic.hpp"
 #include "host/text_scan.hpp"
 
@@ -80,7 +81,7 @@ void FileSource::read(const Tick& tick) {
         }
         const auto text = file.file.read(tick.buffer);
         wants_match_ |= !text;
-        if (const auto number = to_number<double>(trimmed(text.value_or("")))) {
+        if (const auto number = parse_number<double>(trimmed(text.value_or(""), blanks))) {
             tick.batch.add(file.channel, *number);
         }
     }

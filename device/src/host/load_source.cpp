@@ -1,5 +1,6 @@
 #include "host/load_source.hpp"
 
+#include "core/text.hpp"
 #include "host/text_scan.hpp"
 
 namespace telegate::host {
@@ -23,7 +24,7 @@ void LoadSource::read(const Tick& tick) {
 void LoadSource::read_load(const Tick& tick) {
     std::string_view text = load_file_.read(tick.buffer).value_or("");
     for (const SampleBatch::Channel channel : load_channels_) {
-        if (const auto load = to_number<double>(take_word(text))) {
+        if (const auto load = parse_number<double>(take_word(text))) {
             tick.batch.add(channel, *load);
         }
     }
@@ -32,17 +33,17 @@ void LoadSource::read_load(const Tick& tick) {
     if (slash == std::string_view::npos) {
         return;
     }
-    if (const auto running = to_number<std::int64_t>(tasks.substr(0, slash))) {
+    if (const auto running = parse_number<std::int64_t>(tasks.substr(0, slash))) {
         tick.batch.add(running_channel_, *running);
     }
-    if (const auto total = to_number<std::int64_t>(tasks.substr(slash + 1))) {
+    if (const auto total = parse_number<std::int64_t>(tasks.substr(slash + 1))) {
         tick.batch.add(total_channel_, *total);
     }
 }
 
 void LoadSource::read_uptime(const Tick& tick) {
     std::string_view text = uptime_file_.read(tick.buffer).value_or("");
-    if (const auto seconds = to_number<double>(take_word(text))) {
+    if (const auto seconds = parse_number<double>(take_word(text))) {
         tick.batch.add(uptime_channel_, *seconds);
     }
 }

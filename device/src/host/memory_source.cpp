@@ -1,5 +1,6 @@
 #include "host/memory_source.hpp"
 
+#include "core/text.hpp"
 #include "host/text_scan.hpp"
 
 #include <limits>
@@ -31,7 +32,7 @@ using OptionalBytes = std::optional<std::int64_t>;
 
 /// Converts a value of meminfo. It is in KiB, although the unit in the file is kB.
 OptionalBytes to_bytes(std::string_view kibibytes) noexcept {
-    const auto number = to_number<std::int64_t>(kibibytes);
+    const auto number = parse_number<std::int64_t>(kibibytes);
     if (!number || *number < 0 || *number > std::numeric_limits<std::int64_t>::max() / 1024) {
         return std::nullopt;
     }

@@ -1,5 +1,6 @@
 #include "host/network_source.hpp"
 
+#include "core/text.hpp"
 #include "host/text_scan.hpp"
 
 #include <array>
@@ -52,7 +53,7 @@ NetworkLine split_network_line(std::string_view line) noexcept {
     if (colon == std::string_view::npos) {
         return {};
     }
-    return {trimmed(line.substr(0, colon)), line.substr(colon + 1)};
+    return {trimmed(line.substr(0, colon), blanks), line.substr(colon + 1)};
 }
 
 }  // namespace

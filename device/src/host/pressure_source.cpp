@@ -1,5 +1,6 @@
 #include "host/pressure_source.hpp"
 
+#include "core/text.hpp"
 #include "host/text_scan.hpp"
 
 #include <utility>
@@ -24,7 +25,7 @@ template <class Number>
 std::optional<Number> find_value(std::string_view values, std::string_view key) noexcept {
     for (std::string_view word = take_word(values); !word.empty(); word = take_word(values)) {
         if (word.starts_with(key)) {
-            return to_number<Number>(word.substr(key.size()));
+            return parse_number<Number>(word.substr(key.size()));
         }
     }
     return std::nullopt;

@@ -1,5 +1,6 @@
 #include "host/process_source.hpp"
 
+#include "core/text.hpp"
 #include "host/channel_names.hpp"
 #include "host/proc_file.hpp"
 #include "host/text_scan.hpp"
@@ -60,7 +61,7 @@ std::optional<ProcessStat> parse_process_stat(std::string_view text) noexcept {
     const std::string_view state = take_word(text);
     std::array<std::int64_t, stat_field_count> fields{};  // some are negative
     for (std::int64_t& field : fields) {
-        const auto number = to_number<std::int64_t>(take_word(text));
+        const auto number = parse_number<std::int64_t>(take_word(text));
         if (!number) {
             return std::nullopt;
         }
@@ -175,7 +176,7 @@ void ProcessSource::scan(const Tick& tick) {
     }
     const std::span<char> texts = tick.buffer.subspan(piece_bytes);
     const DirectoryNames::Step step = pass_.next(tick.buffer.first(piece_bytes), [&](std::string_view name) {
-        const auto pid = to_number<std::uint32_t>(name);
+        const auto pid = parse_number<std::uint32_t>(name);
         if (!pid) {
             return;
         }

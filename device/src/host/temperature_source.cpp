@@ -1,5 +1,6 @@
 #include "host/temperature_source.hpp"
 
+#include "core/text.hpp"
 #include "core/topic.hpp"
 #include "host/directory_names.hpp"
 #include "host/text_scan.hpp"
@@ -16,7 +17,7 @@ constexpr std::size_t label_bytes_max = 32;
 constexpr std::string_view input_suffix = "_input";
 
 std::string read_text(const std::string& path, std::span<char> buffer) {
-    return std::string(trimmed(ProcFile(path).read(buffer).value_or("")));
+    return std::string(trimmed(ProcFile(path).read(buffer).value_or(""), blanks));
 }
 
 }  // namespace
@@ -37,8 +38,8 @@ void TemperatureSource::open(const Tick& tick) {
 
 void TemperatureSource::read(const Tick& tick) {
     for (Sensor& sensor : sensors_) {
-        const std::string_view text = trimmed(sensor.file.read(tick.buffer).value_or(""));
-        if (const auto millidegrees = to_number<std::int64_t>(text)) {
+        const std::string_view text = trimmed(sensor.file.read(tick.buffer).value_or(""), blanks);
+        if (const auto millidegrees = parse_number<std::int64_t>(text)) {
             tick.batch.add(sensor.channel, static_cast<double>(*millidegrees) / 1000.0);
         }
     }

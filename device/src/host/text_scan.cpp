@@ -1,14 +1,10 @@
 #include "host/text_scan.hpp"
 
+#include "core/text.hpp"
+
 #include <algorithm>
 
 namespace telegate::host {
-namespace {
-
-constexpr std::string_view blanks = " \t\n";
-
-}  // namespace
-
 std::string_view take_line(std::string_view& text) noexcept {
     const std::size_t end = std::min(text.find('\n'), text.size());
     const std::string_view line = text.substr(0, end);
@@ -24,16 +20,10 @@ std::string_view take_word(std::string_view& text) noexcept {
     return word;
 }
 
-std::string_view trimmed(std::string_view text) noexcept {
-    text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));
-    text.remove_suffix(text.size() - (text.find_last_not_of(blanks) + 1));
-    return text;
-}
-
 std::size_t read_numbers(std::string_view text, std::span<std::uint64_t> numbers) noexcept {
     std::size_t count = 0;
     while (count < numbers.size()) {
-        const std::optional<std::uint64_t> number = to_number<std::uint64_t>(take_word(text));
+        const std::optional<std::uint64_t> number = parse_number<std::uint64_t>(take_word(text));
         if (!number) {
             break;
         }

@@ -1,5 +1,6 @@
 #include "http/response_reader.hpp"
 
+#include "core/text.hpp"
 #include "metrics/number_text.hpp"
 
 #include <algorithm>
@@ -11,22 +12,12 @@
 namespace telegate::http {
 namespace {
 
-constexpr std::string_view field_blanks = " \t";
 constexpr std::size_t unbounded = std::numeric_limits<std::size_t>::max();
-
-char to_lower(char c) noexcept {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
 
 std::string lower(std::string_view text) {
     std::string result(text);
     std::transform(result.begin(), result.end(), result.begin(), to_lower);
     return result;
-}
-
-std::string_view trimmed(std::string_view text) noexcept {
-    text.remove_prefix(std::min(text.find_first_not_of(field_blanks), text.size()));
-    return text.substr(0, text.find_last_not_of(field_blanks) + 1);
 }
 
 bool is_token(std::string_view text) noexcept {
@@ -144,7 +135,7 @@ bool ResponseReader::take_start_line(std::string_view line) {
 
 /// A line that begins with a blank continues the previous one. Directly after the start line, it is ignored.
 bool ResponseReader::take_field_line(std::string_view line) {
-    if (field_blanks.find(line.front()) == std::string_view::npos) {
+    if (line.front() != ' ' && line.front() != '\t') {
         const bool is_valid = take_field();
         field_ = line;
         return is_valid;

@@ -1,4 +1,5 @@
 #include "http/url.hpp"
+#include "core/text.hpp"
 #include "device/option_error.hpp"
 
 #include <algorithm>
@@ -18,12 +19,9 @@ struct Scheme {
 
 constexpr std::array schemes{Scheme{"http://", "80", false}, Scheme{"https://", "443", true}};
 
-/// Returns whether `text` begins with the prefix, which is in lower case, in any case.
+/// Returns whether `text` begins with the prefix, in any case.
 bool has_prefix(std::string_view text, std::string_view prefix) noexcept {
-    return text.size() >= prefix.size() &&
-           std::equal(prefix.begin(), prefix.end(), text.begin(), [](char want, char c) {
-               return want == (c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c);
-           });
+    return equal_ignoring_case(text.substr(0, prefix.size()), prefix);
 }
 
 bool is_target_character(char c) noexcept {

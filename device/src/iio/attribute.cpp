@@ -1,5 +1,6 @@
 #include "iio/attribute.hpp"
 
+#include "core/text.hpp"
 #include "host/text_scan.hpp"
 
 #include <fcntl.h>
@@ -20,7 +21,7 @@ std::optional<double> AttributeFile::read_number() noexcept {
     char bytes[text_bytes_max];
     const auto text = read(bytes);
     const bool is_whole = text && text->size() < text_bytes_max;
-    const auto number = is_whole ? host::to_number<double>(host::trimmed(*text)) : std::nullopt;
+    const auto number = is_whole ? parse_number<double>(trimmed(*text, host::blanks)) : std::nullopt;
     if (number && std::isfinite(*number)) {
         return number;
     }
@@ -31,7 +32,7 @@ std::optional<double> AttributeFile::read_number() noexcept {
 std::optional<std::string> AttributeFile::read_text() {
     char bytes[text_bytes_max];
     const auto text = read(bytes);
-    return text ? std::optional(std::string(host::trimmed(*text))) : std::nullopt;
+    return text ? std::optional(std::string(trimmed(*text, host::blanks))) : std::nullopt;
 }
 
 std::optional<std::string_view> AttributeFile::read(char (&text)[text_bytes_max]) noexcept {

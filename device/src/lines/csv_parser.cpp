@@ -1,3 +1,4 @@
+#include "core/text.hpp"
 #include "core/topic.hpp"
 #include "device/option_error.hpp"
 #include "lines/field_value.hpp"
@@ -24,7 +25,7 @@ Column to_column(std::string_view text) {
         return {};
     }
     const std::size_t bracket = text.find('[');
-    const std::string_view name = without_blanks(text.substr(0, bracket));
+    const std::string_view name = trimmed(text.substr(0, bracket));
     const bool has_unit = bracket != std::string_view::npos;
     if (name.empty() || (has_unit && text.back() != ']')) {
         throw OptionError("columns", "invalid column: \"" + std::string(text) + "\"; must be NAME, NAME[UNIT] or -");
@@ -80,7 +81,7 @@ class CsvParser final : public LineParser {
     [[nodiscard]] bool ends_in_quotes(std::string_view line, bool begins_in_quotes) const noexcept override {
         line = metrics::without_byte_order_mark(line);
         bool is_quoted = begins_in_quotes;
-        if (!is_quoted && without_blanks(line).starts_with('#')) {
+        if (!is_quoted && trimmed(line).starts_with('#')) {
             return false;
         }
         bool may_begin = true;
@@ -97,11 +98,11 @@ class CsvParser final : public LineParser {
 
   private:
     LineResult parse_text(std::string_view line, LineFields& fields) override {
-        if (without_blanks(line).front() == '#') {
+        if (trimmed(line).front() == '#') {
             return {LineResult::Status::ignored, {}};
         }
         if (delimiter_ == ' ') {
-            line = without_blanks(line);
+            line = trimmed(line);
         }
         bool is_heading = true;
         std::string_view rest = line;
@@ -143,7 +144,7 @@ class CsvParser final : public LineParser {
         }
         const std::size_t end = is_quoted ? 0 : std::min(rest.find(delimiter_), rest.size());
         if (!is_quoted) {
-            value = number_or_text(without_blanks(rest.substr(0, end)));
+            value = number_or_text(trimmed(rest.substr(0, end)));
         }
         rest.remove_prefix(end);
         more = !rest.empty();

@@ -1,25 +1,13 @@
 #include "lines/field_value.hpp"
 
+#include "core/text.hpp"
 #include "core/utf8.hpp"
 #include "metrics/number_text.hpp"
 
-#include <algorithm>
 #include <array>
 #include <utility>
 
 namespace telegate {
-namespace {
-
-char to_lower(char c) noexcept {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
-bool equals_lower(std::string_view word, std::string_view lower) noexcept {
-    return std::equal(word.begin(), word.end(), lower.begin(), lower.end(),
-                      [](char a, char b) { return to_lower(a) == b; });
-}
-
-}  // namespace
 
 bool is_plain_text(std::string_view text) noexcept {
     for (std::size_t at = 0; at < text.size();) {
@@ -31,14 +19,6 @@ bool is_plain_text(std::string_view text) noexcept {
         at += bytes;
     }
     return true;
-}
-
-std::string_view without_blanks(std::string_view text) noexcept {
-    const std::size_t first = text.find_first_not_of(" \t");
-    if (first == std::string_view::npos) {
-        return {};
-    }
-    return text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
 std::optional<FieldValue> number_of(std::string_view word) noexcept {
@@ -68,7 +48,7 @@ std::optional<bool> to_boolean(std::string_view word) noexcept {
     constexpr std::array<std::pair<std::string_view, bool>, 6> words{
         {{"true", true}, {"false", false}, {"on", true}, {"off", false}, {"yes", true}, {"no", false}}};
     for (const auto& [name, value] : words) {
-        if (equals_lower(word, name)) {
+        if (equal_ignoring_case(word, name)) {
             return value;
         }
     }

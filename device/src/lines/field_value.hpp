@@ -12,7 +12,6 @@ namespace telegate {
 [[nodiscard]] bool is_plain_text(std::string_view text) noexcept;
 
 /// Returns the text without leading and trailing blanks and tabs.
-[[nodiscard]] std::string_view without_blanks(std::string_view text) noexcept;
 
 /// Returns a number. Returns no value (monostate) for an empty word, NaN, an infinity or a number that a double cannot
 /// represent, and nullopt for a word that is not a number.

@@ -1,3 +1,4 @@
+#include "core/text.hpp"
 #include "lines/field_value.hpp"
 #include "lines/line_parser.hpp"
 #include "metrics/number_text.hpp"
@@ -17,7 +18,7 @@ class KeyValueParser final : public LineParser {
     /// A quote directly after the = of a field begins a quoted text.
     [[nodiscard]] bool ends_in_quotes(std::string_view line, bool begins_in_quotes) const noexcept override {
         bool is_quoted = begins_in_quotes;
-        if (!is_quoted && without_blanks(metrics::without_byte_order_mark(line)).starts_with('#')) {
+        if (!is_quoted && trimmed(metrics::without_byte_order_mark(line)).starts_with('#')) {
             return false;
         }
         bool is_name = true;
@@ -38,7 +39,7 @@ class KeyValueParser final : public LineParser {
 
   private:
     LineResult parse_text(std::string_view line, LineFields& fields) override {
-        if (without_blanks(line).front() == '#') {
+        if (trimmed(line).front() == '#') {
             return {LineResult::Status::ignored, {}};
         }
         for (skip_separators(line); !line.empty(); skip_separators(line)) {

@@ -1,5 +1,6 @@
 #include "lines/line_parser.hpp"
 
+#include "core/text.hpp"
 #include "lines/field_value.hpp"
 #include "metrics/number_text.hpp"
 
@@ -11,7 +12,7 @@ LineResult LineParser::parse(std::string_view line, LineFields& fields) {
     if (!is_plain_text(line)) {
         return {LineResult::Status::refused, "not UTF-8, or contains a NUL byte"};
     }
-    if (without_blanks(line).empty()) {
+    if (trimmed(line).empty()) {
         return {LineResult::Status::ignored, {}};
     }
     return parse_text(line, fields);

@@ -1,6 +1,6 @@
 #include "lines/nmea_fields.hpp"
 
-#include "host/text_scan.hpp"
+#include "core/text.hpp"
 #include "lines/field_value.hpp"
 
 #include <algorithm>
@@ -91,7 +91,7 @@ Value to_angle(std::string_view word, double degrees_max) noexcept {
 
 /// Parses a number with exactly `digits` digits, from `min` to `max`.
 std::optional<unsigned> to_ordinal(std::string_view word, std::size_t digits, unsigned min, unsigned max) noexcept {
-    const auto number = host::to_number<unsigned>(word);
+    const auto number = parse_number<unsigned>(word);
     return number && word.size() == digits && *number >= min && *number <= max ? number : std::nullopt;
 }
 

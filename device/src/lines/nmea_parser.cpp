@@ -1,3 +1,4 @@
+#include "core/text.hpp"
 #include "lines/field_value.hpp"
 #include "lines/line_parser.hpp"
 #include "lines/nmea_fields.hpp"
@@ -5,12 +6,10 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
-#include <system_error>
 #include <vector>
 
 namespace telegate {
@@ -27,10 +26,7 @@ std::string hex_text(unsigned byte) {
 
 std::optional<unsigned> to_byte(std::string_view hex) noexcept {
     constexpr std::size_t digits = 2;
-    unsigned byte = 0;
-    const auto [end, error] = std::from_chars(hex.data(), hex.data() + hex.size(), byte, 16);
-    const bool is_whole = error == std::errc{} && end == hex.data() + hex.size();
-    return is_whole && hex.size() == digits ? std::optional(byte) : std::nullopt;
+    return hex.size() == digits ? parse_number<unsigned>(hex, 16) : std::nullopt;
 }
 
 unsigned sum_of(std::string_view bytes) noexcept {
@@ -61,7 +57,7 @@ class NmeaParser final : public LineParser {
     static constexpr std::size_t parts_max = 64;
 
     LineResult parse_text(std::string_view line, LineFields& fields) override {
-        std::string_view body = without_blanks(line);
+        std::string_view body = trimmed(line);
         if (body.front() == '\\') {  // a tag block, which has its own checksum
             body.remove_prefix(std::min(body.find('\\', 1), body.size() - 1) + 1);
         }

@@ -1,3 +1,4 @@
+#include "core/text.hpp"
 #include "core/topic.hpp"
 #include "device/option_error.hpp"
 #include "lines/field_value.hpp"
@@ -65,7 +66,7 @@ class RegexParser final : public LineParser {
         for (const auto& [index, name] : names_) {
             const re2::StringPiece& group = groups_[index];
             if (group.data() != nullptr) {
-                (void)fields.add(name, number_or_text(without_blanks({group.data(), group.size()})));
+                (void)fields.add(name, number_or_text(trimmed({group.data(), group.size()})));
             }
         }
         return {};

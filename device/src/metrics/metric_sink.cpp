@@ -1,5 +1,6 @@
 #include "metrics/metric_sink.hpp"
 
+#include "core/text.hpp"
 #include "core/topic.hpp"
 
 #include <utility>
@@ -19,12 +20,12 @@ std::uint32_t stable_hash(std::string_view text) noexcept {
 }
 
 std::string with_hash(std::string_view shown, std::uint32_t hash) {
-    constexpr std::string_view digits = "0123456789abcdef";
     constexpr std::size_t suffix_bytes = 9;
     std::string name = to_topic_part(shown.substr(0, topic_part_bytes_max - suffix_bytes));
     name.push_back('_');
-    for (unsigned shift = 32; shift > 0; shift -= 4) {
-        name.push_back(digits[(hash >> (shift - 4)) & 0xFU]);
+    for (unsigned shift = 32; shift > 0;) {
+        shift -= 8;
+        append_hex(name, hash >> shift);
     }
     return name;
 }

@@ -1,6 +1,6 @@
 #include "metrics/statsd.hpp"
 
-#include "host/text_scan.hpp"
+#include "core/text.hpp"
 #include "metrics/number_text.hpp"
 
 #include <algorithm>
@@ -71,7 +71,7 @@ bool read_field(std::string_view text, StatsdLine& line) noexcept {
         return read_tags(text.substr(1), line);
     }
     if (text.starts_with('T')) {
-        line.time_s = host::to_number<std::int64_t>(text.substr(1));
+        line.time_s = telegate::parse_number<std::int64_t>(text.substr(1));
         return line.time_s.has_value();
     }
     return true;

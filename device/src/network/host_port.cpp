@@ -1,6 +1,6 @@
 #include "network/host_port.hpp"
 
-#include "host/text_scan.hpp"
+#include "core/text.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t host_bytes_max = 253;  // of a DNS name
 
 bool is_port(std::string_view text) noexcept {
-    return host::to_number<std::uint16_t>(text).value_or(0) != 0;
+    return parse_number<std::uint16_t>(text).value_or(0) != 0;
 }
 
 bool is_host(std::string_view text) noexcept {

@@ -1,9 +1,8 @@
 #include "serial/frame_format.hpp"
 
-#include <algorithm>
-#include <charconv>
+#include "core/text.hpp"
+
 #include <iterator>
-#include <system_error>
 
 namespace telegate {
 
@@ -20,13 +19,11 @@ std::optional<std::string> to_frame_start(std::string_view hex) {
             hex.remove_prefix(1);
             continue;
         }
-        unsigned byte = 0;
-        const std::string_view pair = hex.substr(0, digits);
-        const auto [end, error] = std::from_chars(pair.data(), pair.data() + pair.size(), byte, 16);
-        if (pair.size() < digits || error != std::errc{} || end != pair.data() + pair.size()) {
+        const auto byte = parse_number<unsigned>(hex.substr(0, digits), 16);
+        if (hex.size() < digits || !byte) {
             return std::nullopt;
         }
-        bytes.push_back(static_cast<char>(byte));
+        bytes.push_back(static_cast<char>(*byte));
         hex.remove_prefix(digits);
     }
     return bytes;

@@ -1,7 +1,7 @@
 #include "app/activated_sockets.hpp"
 
 #include "app/service_notify.hpp"
-#include "config/quantity.hpp"
+#include "core/text.hpp"
 #include "core/unique_fd.hpp"
 #include "log/log_line.hpp"
 

@@ -2,8 +2,8 @@
 
 #include "config/load.hpp"
 #include "config/nearest_name.hpp"
-#include "config/quantity.hpp"
 #include "config/setting_rules.hpp"
+#include "core/text.hpp"
 
 #include <CLI/CLI.hpp>
 

@@ -1,6 +1,6 @@
 #include "app/service_notify.hpp"
 
-#include "config/quantity.hpp"
+#include "core/text.hpp"
 #include "log/log_line.hpp"
 
 #include <sys/socket.h>

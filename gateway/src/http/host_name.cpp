@@ -1,6 +1,6 @@
 #include "http/host_name.hpp"
 
-#include "http/http_text.hpp"
+#include "core/text.hpp"
 
 #include <arpa/inet.h>
 
@@ -32,7 +32,7 @@ bool is_local_name(std::string_view host) {
                                               return c >= '0' && c <= '9';
                                           });
     return right_end &&
-           (bracketed ? is_number(name, AF_INET6) : same_name(name, "localhost") || is_number(name, AF_INET));
+           (bracketed ? is_number(name, AF_INET6) : equal_ignoring_case(name, "localhost") || is_number(name, AF_INET));
 }
 
 }  // namespace telegate

@@ -1,6 +1,6 @@
 #include "http/http_head.hpp"
 
-#include "http/http_text.hpp"
+#include "core/text.hpp"
 
 #include <boost/asio/buffer.hpp>
 #include <boost/beast/http/empty_body.hpp>
@@ -47,7 +47,7 @@ bool is_visible(std::string_view text) noexcept {
 /// Turns "http://host:port/path" into the path and makes the authority the host (RFC 9112, 3.2.2).
 HeadFault read_target(HttpHead& head) {
     for (const std::string_view scheme : {"http://", "https://"}) {
-        if (!same_name(head.target.substr(0, scheme.size()), scheme)) {
+        if (!equal_ignoring_case(head.target.substr(0, scheme.size()), scheme)) {
             continue;
         }
         const std::string_view rest = head.target.substr(scheme.size());
@@ -85,7 +85,7 @@ HeadFault read_fields(HttpHead& head) {
         head.host = view_of(fields[http::field::host]);
     }
     if (const auto expect = fields.find(http::field::expect); expect != fields.end()) {
-        head.expects_continue = same_name(view_of(expect->value()), "100-continue");
+        head.expects_continue = equal_ignoring_case(view_of(expect->value()), "100-continue");
         if (!head.expects_continue) {
             return {417, "invalid Expect: must be 100-continue"};
         }
@@ -104,7 +104,7 @@ HeadFault read_fields(HttpHead& head) {
 }  // namespace
 
 std::string_view HttpHead::field(std::string_view name) {
-    if (same_name(name, "host")) {
+    if (equal_ignoring_case(name, "host")) {
         return host;
     }
     const auto [first, last] = message.equal_range({name.data(), name.size()});

@@ -1,25 +1,9 @@
 #include "http/http_text.hpp"
 
-#include <boost/beast/core/string.hpp>
-
 #include <charconv>
 #include <cstddef>
 
 namespace telegate {
-
-std::string_view trimmed(std::string_view text) noexcept {
-    while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) {
-        text.remove_prefix(1);
-    }
-    while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) {
-        text.remove_suffix(1);
-    }
-    return text;
-}
-
-bool same_name(std::string_view one, std::string_view other) noexcept {
-    return boost::beast::iequals({one.data(), one.size()}, {other.data(), other.size()});
-}
 
 std::string percent_decoded(std::string_view text, bool is_query) {
     std::string result;

@@ -1,6 +1,6 @@
 #include "http/media_type.hpp"
 
-#include "http/http_text.hpp"
+#include "core/text.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -37,9 +37,9 @@ struct MediaRange {
         while (!text.empty()) {
             std::string_view parameter = take_part(text, ';');
             const std::string_view key = take_part(parameter, '=');
-            if (same_name(key, "version")) {
+            if (equal_ignoring_case(key, "version")) {
                 version = value_of(parameter);
-            } else if (same_name(key, "q")) {
+            } else if (equal_ignoring_case(key, "q")) {
                 parameter = value_of(parameter);
                 std::from_chars(parameter.data(), parameter.data() + parameter.size(), weight);
             }
@@ -53,10 +53,10 @@ struct MediaRange {
         }
         const std::size_t slash = name.find('/');
         if (slash != std::string_view::npos && name.substr(slash) == "/*") {
-            return same_name(name.substr(0, slash), type.name.substr(0, type.name.find('/'))) ? 2 : 0;
+            return equal_ignoring_case(name.substr(0, slash), type.name.substr(0, type.name.find('/'))) ? 2 : 0;
         }
         const bool other_version = !version.empty() && !type.version.empty() && version != type.version;
-        return same_name(name, type.name) && !other_version ? 3 : 0;
+        return equal_ignoring_case(name, type.name) && !other_version ? 3 : 0;
     }
 
     std::string_view name;
@@ -97,7 +97,7 @@ std::optional<std::size_t> preferred_type(std::string_view accept, std::span<con
 }
 
 bool is_media_type(std::string_view content_type, std::string_view type) noexcept {
-    return same_name(MediaRange(content_type).name, type);
+    return equal_ignoring_case(MediaRange(content_type).name, type);
 }
 
 }  // namespace telegate

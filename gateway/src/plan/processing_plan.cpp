@@ -1,10 +1,10 @@
+#include "core/text.hpp"
 #include "plan/plan_sections.hpp"
 
 #include "config/enum_names.hpp"
 #include "config/quantity.hpp"
 #include "config/section_problems.hpp"
 #include "config/setting_rules.hpp"
-#include "config/text_parts.hpp"
 
 #include <algorithm>
 #include <chrono>

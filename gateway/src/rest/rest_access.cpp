@@ -1,7 +1,7 @@
 #include "rest/rest_access.hpp"
 
+#include "core/text.hpp"
 #include "http/host_name.hpp"
-#include "http/http_text.hpp"
 #include "rest/rest_refusals.hpp"
 #include "rest/rest_table.hpp"
 #include "rest/rest_traffic.hpp"
@@ -30,7 +30,7 @@ HttpResponse too_often(const HttpRequest& request, std::string detail) {
 /// request's Host.
 bool is_own_origin(std::string_view origin, std::string_view host) {
     const std::size_t scheme = origin.find("://");
-    return scheme != std::string_view::npos && same_name(origin.substr(scheme + 3), host);
+    return scheme != std::string_view::npos && equal_ignoring_case(origin.substr(scheme + 3), host);
 }
 
 /// Returns whether a browser states that a page of another origin makes the request, other than by a link to a page.
@@ -54,7 +54,7 @@ RestAccess::RestAccess(RestCredentialPaths paths, RestAccessLimits limits)
 HttpIdentity RestAccess::identify(const HttpPeer& peer, std::string_view authorization) {
     const auto known = credentials();
     if (known->tokens && !authorization.empty()) {
-        const bool right_form = same_name(authorization.substr(0, bearer.size()), bearer);
+        const bool right_form = equal_ignoring_case(authorization.substr(0, bearer.size()), bearer);
         const std::size_t token = std::min(authorization.find_first_not_of(' ', bearer.size()), authorization.size());
         const auto* const holder = right_form ? known->tokens->find(authorization.substr(token)) : nullptr;
         return holder != nullptr ? HttpIdentity{holder->role, holder->name}

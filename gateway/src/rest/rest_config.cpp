@@ -1,6 +1,6 @@
 #include "config/load.hpp"
+#include "core/text.hpp"
 #include "encode/time_text.hpp"
-#include "http/http_text.hpp"
 #include "http/problem.hpp"
 #include "rest/rest_query.hpp"
 #include "rest/rest_refusals.hpp"

@@ -3,12 +3,12 @@
 #include "base/readable_bytes.hpp"
 #include "config/joined.hpp"
 #include "config/nearest_name.hpp"
+#include "core/text.hpp"
 #include "core/utf8.hpp"
 #include "http/problem.hpp"
 #include "rest/rest_query.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 namespace telegate {
@@ -117,10 +117,8 @@ std::optional<std::uint64_t> ParameterReader::number(std::string_view name, Rang
         return std::nullopt;
     }
     const std::string_view value = values.front();
-    std::uint64_t number = 0;
-    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-    const bool whole = error == std::errc() && end == value.data() + value.size();
-    if (values.size() == 1 && whole && number >= range.min && number <= range.max) {
+    const auto number = parse_number<std::uint64_t>(value);
+    if (values.size() == 1 && number && *number >= range.min && *number <= range.max) {
         return number;
     }
     fault(name, (values.size() > 1 ? "given more than once" : quoted_text(value) + " is invalid") +

@@ -1,9 +1,9 @@
+#include "core/text.hpp"
 #include "log/log_line.hpp"
 #include "rest/rest_refusals.hpp"
 #include "rest/rest_route.hpp"
 #include "status/status_parts.hpp"
 
-#include <charconv>
 #include <string>
 #include <vector>
 
@@ -29,10 +29,8 @@ std::optional<SubscriberId> to_id(std::string_view text) {
     for (const PayloadFormat format : payload_format_names.values) {
         const std::string_view name = to_string(format);
         if (text.starts_with(name) && text.substr(name.size()).starts_with('-')) {
-            const std::string_view digits = text.substr(name.size() + 1);
-            SubscriberId id{format, 0};
-            const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), id.number);
-            return error == std::errc() && end == digits.data() + digits.size() ? std::optional(id) : std::nullopt;
+            const auto number = parse_number<std::uint64_t>(text.substr(name.size() + 1));
+            return number ? std::optional(SubscriberId{format, *number}) : std::nullopt;
         }
     }
     return std::nullopt;

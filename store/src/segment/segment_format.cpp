@@ -4,13 +4,12 @@
 #include "codec/integer_column.hpp"
 
 #include "core/crc32c.hpp"
+#include "core/text.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 #include <limits>
 #include <numeric>
-#include <system_error>
 #include <type_traits>
 
 namespace telegate::store {
@@ -314,10 +313,8 @@ std::optional<Position> parse_segment_name(std::string_view name) {
     if (name.size() != name_digits + extension.size() || !name.ends_with(extension)) {
         return std::nullopt;
     }
-    Position position = 0;
-    const auto [end, error] = std::from_chars(name.data(), name.data() + name_digits, position);
-    const bool is_number = error == std::errc{} && end == name.data() + name_digits;
-    return is_number && position <= position_max ? std::optional(position) : std::nullopt;
+    const auto position = parse_number<Position>(name.substr(0, name_digits));
+    return position && *position <= position_max ? position : std::nullopt;
 }
 
 }  // namespace telegate::store

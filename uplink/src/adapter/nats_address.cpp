@@ -1,10 +1,10 @@
 #include "uplink/nats_address.hpp"
 
+#include "core/text.hpp"
+
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
-#include <system_error>
 #include <utility>
 
 namespace telegate::uplink {
@@ -29,10 +29,7 @@ std::optional<NatsAddress> parse_nats_url(std::string_view url) {
     } else if (!rest.empty()) {
         return std::nullopt;
     }
-    std::uint16_t port = 0;
-    const char* const end = address.port.data() + address.port.size();
-    const auto [stop, error] = std::from_chars(address.port.data(), end, port);
-    const bool is_valid = error == std::errc() && stop == end && port > 0 && !address.host.empty() &&
+    const bool is_valid = parse_number<std::uint16_t>(address.port).value_or(0) > 0 && !address.host.empty() &&
                           address.host.find_first_of("/@?# ") == std::string::npos;
     return is_valid ? std::optional(std::move(address)) : std::nullopt;
 }

@@ -1,13 +1,12 @@
 #include "nats/jetstream_adapter.hpp"
 
+#include "core/text.hpp"
 #include "nats/jetstream_replies.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <exception>
 #include <new>
 #include <random>
-#include <system_error>
 #include <utility>
 
 namespace telegate::uplink {
@@ -259,9 +258,8 @@ void JetStreamAdapter::handle_message(const NatsOperation& message) {
     }
     std::string_view reply = message.subject;
     reply.remove_prefix(std::min(inbox_.size(), reply.size()));
-    std::uint64_t number = 0;
-    const auto [end, error] = std::from_chars(reply.data(), reply.data() + reply.size(), number);
-    if (error != std::errc() || end != reply.data() + reply.size()) {
+    const auto number = parse_number<std::uint64_t>(reply);
+    if (!number) {
         return handle_check(reply, message.body);
     }
     const PublishReply stored = read_publish_reply(message.body);
@@ -271,9 +269,9 @@ void JetStreamAdapter::handle_message(const NatsOperation& message) {
         }
         next_server_ = server_index_;  // to return to it; others may respond and not reach the stream
         // Places in several streams are not comparable.
-        return events_.acknowledged(number, stored.is_duplicate, stored.stream == stream_ ? stored.place : 0);
+        return events_.acknowledged(*number, stored.is_duplicate, stored.stream == stream_ ? stored.place : 0);
     }
-    events_.refused(number, stored.refusal, stored.reason);
+    events_.refused(*number, stored.refusal, stored.reason);
 }
 
 void JetStreamAdapter::handle_check(std::string_view reply, std::string_view json) {

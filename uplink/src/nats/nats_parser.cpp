@@ -1,10 +1,10 @@
 #include "nats/nats_parser.hpp"
 
+#include "core/text.hpp"
+
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <span>
-#include <system_error>
 
 namespace telegate::uplink {
 namespace {
@@ -36,13 +36,6 @@ Words words_of(std::string_view line) {
     }
 }
 
-std::optional<std::size_t> number_of(std::string_view text) {
-    std::size_t number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    const bool is_number = error == std::errc() && end == text.data() + text.size();
-    return is_number ? std::optional(number) : std::nullopt;
-}
-
 /// Returns the operation of a line without a message; nullopt if it is not known.
 std::optional<NatsOperation> line_operation(std::string_view line) {
     constexpr std::string_view info = "INFO ";
@@ -60,9 +53,7 @@ std::optional<NatsOperation> line_operation(std::string_view line) {
         return NatsOperation{.kind = Kind::info, .body = line.substr(info.size())};
     }
     if (line.starts_with(error)) {
-        std::string_view text = line.substr(error.size());
-        text.remove_prefix(std::min(text.find_first_not_of(" '"), text.size()));
-        return NatsOperation{.kind = Kind::error, .body = text.substr(0, text.find_last_not_of(" '") + 1)};
+        return NatsOperation{.kind = Kind::error, .body = trimmed(line.substr(error.size()), " '")};
     }
     return std::nullopt;
 }
@@ -116,8 +107,8 @@ std::optional<NatsOperation> NatsParser::message(std::string_view line, std::siz
         fault_ = "Unexpected protocol";
         return std::nullopt;
     }
-    const auto bytes = number_of(words.words.at(words.count - 1));
-    const auto head_bytes = has_head ? number_of(words.words.at(words.count - 2)) : 0;
+    const auto bytes = parse_number<std::size_t>(words.words.at(words.count - 1));
+    const auto head_bytes = has_head ? parse_number<std::size_t>(words.words.at(words.count - 2)) : 0;
     if (!bytes || !head_bytes || *head_bytes > *bytes) {
         fault_ = "Unexpected protocol";
         return std::nullopt;

@@ -2,6 +2,7 @@
 
 #include "core/bytes.hpp"
 #include "core/crc32c.hpp"
+#include "core/text.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -14,24 +15,18 @@ namespace {
 constexpr std::int64_t ns_per_ms = 1'000'000;
 constexpr std::size_t log_id_bytes_shown = 8;  // distinguishes logs as well as all 16 bytes do
 
-void append_hex(std::uint8_t byte, std::string& out) {
-    constexpr std::string_view digits = "0123456789abcdef";
-    out += digits[byte >> 4U];
-    out += digits[byte & 0xFU];
-}
-
 /// Returns "LOG.POSITION.SAMPLE.CHECKSUM". The checksum makes the id depend on the content, which other settings
 /// change.
 std::string message_id(const store::LogId& log, const OutgoingMessage& message) {
     std::string id;
     for (std::size_t i = 0; i < log_id_bytes_shown; ++i) {
-        append_hex(static_cast<std::uint8_t>(log[i]), id);
+        append_hex(id, static_cast<unsigned>(log[i]));
     }
     id += '.' + std::to_string(message.position) + '.' + std::to_string(message.begin.sample) + '.';
     const std::uint32_t checksum = crc32c(as_bytes(message.payload));
     for (unsigned shift = 32; shift > 0;) {
         shift -= 8;
-        append_hex(static_cast<std::uint8_t>(checksum >> shift), id);
+        append_hex(id, checksum >> shift);
     }
     return id;
 }

@@ -1,5 +1,7 @@
 #include "transport/tcp/tcp_address.hpp"
 
+#include "core/text.hpp"
+
 #include <arpa/inet.h>
 #include <ifaddrs.h>
 #include <net/if.h>
@@ -8,13 +10,11 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <memory>
 #include <optional>
-#include <system_error>
 
 namespace telegate::transport {
 namespace {
@@ -25,12 +25,7 @@ std::optional<std::uint16_t> parse_port(std::string_view text) {
     if (text == "*") {
         return 0;
     }
-    std::uint16_t port = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
-    if (error != std::errc() || end != text.data() + text.size()) {
-        return std::nullopt;
-    }
-    return port;
+    return parse_number<std::uint16_t>(text);
 }
 
 bool is_address(int family, std::string_view host) {
@@ -95,9 +90,7 @@ std::uint32_t find_zone(const std::string& zone) {
     if (const unsigned index = ::if_nametoindex(zone.c_str()); index != 0) {
         return index;
     }
-    std::uint32_t number = 0;
-    const auto [end, error] = std::from_chars(zone.data(), zone.data() + zone.size(), number);
-    return error == std::errc() && end == zone.data() + zone.size() ? number : 0;
+    return parse_number<std::uint32_t>(zone).value_or(0);
 }
 
 Destination resolve_ipv6(const Endpoint& endpoint) {
