@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <exception>
 #include <limits>
 #include <type_traits>
 #include <utility>
@@ -221,16 +220,12 @@ void SampleBatch::add_absent_for_missing() {
 
 void SampleBatch::refused(std::string_view why, std::string_view text) noexcept {
     ++refusals_;
-    try {
-        last_refused_ = why;
-        if (!text.empty()) {
-            last_refused_.append(": \"").append(excerpt(text)).append("\"");
-        }
-        if (on_refused_) {
-            on_refused_(last_refused_);
-        }
-    } catch (const std::exception&) {
-        return;  // reading must continue even if memory for the reason is exhausted
+    last_refused_ = why;
+    if (!text.empty()) {
+        last_refused_.append(": \"").append(excerpt(text)).append("\"");
+    }
+    if (on_refused_) {
+        on_refused_(last_refused_);
     }
 }
 

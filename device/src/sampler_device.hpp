@@ -10,7 +10,6 @@
 #include <array>
 #include <atomic>
 #include <memory>
-#include <new>
 #include <string>
 #include <utility>
 #include <vector>
@@ -121,12 +120,8 @@ struct Sampler::Device {
             return;
         }
         clash_reported_ = true;
-        try {
-            note_error("channel \"" + batch->clash() +
-                       "\" is declared by the device and by its processing settings: the later one gets no samples");
-        } catch (const std::bad_alloc&) {
-            note_error("a channel is declared by the device and by its processing settings");
-        }
+        note_error("channel \"" + batch->clash() +
+                   "\" is declared by the device and by its processing settings: the later one gets no samples");
     }
 
     void count_filtered(const FilterCounts& by_reason) noexcept {

@@ -1,5 +1,4 @@
 #include "counted_malloc.hpp"
-#include "failing_allocation.hpp"
 
 #include <atomic>
 #include <cstddef>
@@ -17,7 +16,6 @@ namespace {
 
 std::atomic<std::uint64_t> calls{0};
 std::atomic<std::uint64_t> alive{0};
-constinit thread_local bool memory_is_gone = false;
 
 void* counted(void* memory) noexcept {
     calls.fetch_add(1, std::memory_order_relaxed);
@@ -30,24 +28,21 @@ void* counted(void* memory) noexcept {
 // These replace the functions of the C library for the whole program, including operator new.
 extern "C" {
 void* malloc(std::size_t bytes) {
-    return counted(memory_is_gone || telegate::test::allocation_fails() ? nullptr : __libc_malloc(bytes));
+    return counted(__libc_malloc(bytes));
 }
 void* calloc(std::size_t count, std::size_t bytes) {
-    return counted(telegate::test::allocation_fails() ? nullptr : __libc_calloc(count, bytes));
+    return counted(__libc_calloc(count, bytes));
 }
 void* realloc(void* memory, std::size_t bytes) {
-    if (telegate::test::allocation_fails()) {
-        return nullptr;
-    }
     alive.fetch_sub(memory != nullptr ? 1 : 0, std::memory_order_relaxed);  // freed, or counted again below
     return counted(__libc_realloc(memory, bytes));
 }
 void* aligned_alloc(std::size_t alignment, std::size_t bytes) {
-    return counted(telegate::test::allocation_fails() ? nullptr : __libc_memalign(alignment, bytes));
+    return counted(__libc_memalign(alignment, bytes));
 }
 int posix_memalign(void** memory, std::size_t alignment, std::size_t bytes) {
     constexpr int out_of_memory = 12;
-    *memory = counted(telegate::test::allocation_fails() ? nullptr : __libc_memalign(alignment, bytes));
+    *memory = counted(__libc_memalign(alignment, bytes));
     return *memory != nullptr ? 0 : out_of_memory;
 }
 void free(void* memory) {
@@ -64,14 +59,6 @@ std::uint64_t allocations() noexcept {
 
 std::uint64_t allocations_alive() noexcept {
     return alive;
-}
-
-NoMemory::NoMemory() noexcept {
-    memory_is_gone = true;
-}
-
-NoMemory::~NoMemory() {
-    memory_is_gone = false;
 }
 
 }  // namespace telegate::test

@@ -9,13 +9,4 @@ namespace telegate::test {
 /// Returns how many of these allocations have not been freed.
 [[nodiscard]] std::uint64_t allocations_alive() noexcept;
 
-/// While it exists, malloc() fails on this thread.
-class NoMemory {
-  public:
-    NoMemory() noexcept;
-    ~NoMemory();
-    NoMemory(const NoMemory&) = delete;
-    NoMemory& operator=(const NoMemory&) = delete;
-};
-
 }  // namespace telegate::test

@@ -19,7 +19,6 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
-#include <new>
 #include <optional>
 #include <stdexcept>
 #include <system_error>
@@ -104,12 +103,9 @@ class ThermometerDriver final : public Driver {
             batch.stamp_now();  // the driver has waited
             batch.add(temperature_, *degrees);
             return {};
-        } catch (const std::bad_alloc&) {
-            disconnect();
-            return {ReadResult::Status::failed, "out of memory"};
         } catch (const std::runtime_error& error) {
             disconnect();
-            fault_ = error;  // copies share their text, so no memory is needed
+            fault_ = error;
             return {ReadResult::Status::failed, fault_.what()};
         }
     }

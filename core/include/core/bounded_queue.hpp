@@ -50,8 +50,8 @@ enum class QueueLoss : std::uint8_t { evicted, refused, closed };
 /// is allowed, it can add none until the consumer has caught up. Meanwhile the others can still fill their shares, even
 /// beyond capacity(). Items of one producer keep their order.
 /// Failure: the constructor and add_producer() may throw std::bad_alloc. Every item that does not reach the consumer is
-/// passed to its producer's `on_loss` and counted in lost(), including items lost to exhausted memory. If on_loss()
-/// throws, the items after it are neither queued nor reported.
+/// passed to its producer's `on_loss` and counted in lost(). If on_loss() throws, the items after it are neither queued
+/// nor reported.
 template <class T>
 class BoundedQueue {
     static_assert(std::is_trivially_copyable_v<T>, "items are copied as bytes and dropped without a destructor");
@@ -143,15 +143,12 @@ class BoundedQueue {
             if (closed_.load(std::memory_order_acquire)) {
                 return lose(items, QueueLoss::closed, on_loss);
             }
-            Entered entered = producer.lane_.put(items, guaranteed(producer));
-            if (entered.count == 0 && !entered.no_memory) {
+            std::size_t entered = producer.lane_.put(items, guaranteed(producer));
+            if (entered == 0) {
                 entered = put_into_lent_room(producer, items);
             }
-            items = items.subspan(entered.count);
-            if (entered.no_memory) {
-                return lose(items, QueueLoss::refused, on_loss);
-            }
-            if (entered.count > 0) {
+            items = items.subspan(entered);
+            if (entered > 0) {
                 continue;
             }
             switch (policy_.load(std::memory_order_relaxed)) {
@@ -352,9 +349,9 @@ class BoundedQueue {
         std::atomic_flag& taken_;
     };
 
-    [[gnu::noinline]] Entered put_into_lent_room(Producer& producer, std::span<const T> items) noexcept {
+    [[gnu::noinline]] std::size_t put_into_lent_room(Producer& producer, std::span<const T> items) noexcept {
         if (lendable_.load(std::memory_order_relaxed) == 0) {
-            return {};
+            return 0;
         }
         const LendingTurn turn(lending_);
         return producer.lane_.put(items, allowance(producer));
@@ -404,7 +401,7 @@ class BoundedQueue {
         const LendingTurn turn(lending_);
         const std::size_t share = guaranteed(producer);
         const std::size_t evicted = producer.lane_.take_oldest(oldest, share);
-        return {evicted, producer.lane_.fill(items.first(evicted), share).count};
+        return {evicted, producer.lane_.fill(items.first(evicted), share)};
     }
 
     /// Returns how many of `items` were queued or reported as lost.

@@ -17,8 +17,7 @@ namespace telegate {
 ///
 /// Threads: constructor and destructor: the owner's. of(): any. The owner synchronizes access to the data.
 /// Limits: memory for the existing channels, rounded up to a block.
-/// Failure: the constructor may throw std::bad_alloc. If memory is exhausted, the table refuses a new
-/// channel.
+/// Failure: the constructor may throw std::bad_alloc.
 template <class Block>
 class ChannelBlocks final : private ChannelTable::Room {
   public:

@@ -15,12 +15,6 @@
 
 namespace telegate {
 
-/// How many items were added to a lane.
-struct Entered {
-    std::size_t count = 0;   // items added, from the first one
-    bool no_memory = false;  // if not all were added: memory was exhausted; otherwise the lane is full
-};
-
 /// Returns the exact number of items in one lane or in several: the difference between the tails and the heads (or
 /// their sums) at a moment when the heads did not move. If a head moves during every attempt, returns how many of the
 /// items of a moment ago are left.
@@ -47,7 +41,7 @@ template <class Heads, class Tails>
 ///
 /// Threads: put(), fill(), take_oldest(), is_full(): one producer. take(), is_empty(): one consumer. All others: any.
 /// Limits: put() never exceeds `capacity`. Memory for the blocks of that capacity and two more.
-/// Failure: the constructor throws std::bad_alloc; put() and fill() report a lack of memory.
+/// Failure: the constructor throws std::bad_alloc. If put() and fill() need memory that is not there, the process ends.
 template <class T>
 class SingleProducerLane {
   public:
@@ -90,8 +84,8 @@ class SingleProducerLane {
         return true;
     }
 
-    /// Adds as many of `items` as fit.
-    Entered put(std::span<const T> items, std::size_t capacity) noexcept {
+    /// Adds as many of `items` as fit, and returns how many.
+    std::size_t put(std::span<const T> items, std::size_t capacity) noexcept {
         const std::uint64_t tail = tail_.load(std::memory_order_relaxed);
         if (tail - head_seen_ + items.size() > capacity) {
             head_seen_ = head_.load(std::memory_order_acquire);
@@ -102,13 +96,13 @@ class SingleProducerLane {
     }
 
     /// Adds `items` to the space that take_oldest() has freed, even if the capacity has been reduced since then.
-    Entered fill(std::span<const T> items, std::size_t capacity) noexcept {
+    std::size_t fill(std::span<const T> items, std::size_t capacity) noexcept {
         const std::uint64_t before = tail_.load(std::memory_order_relaxed);
         std::uint64_t tail = before;
         while (!items.empty()) {
             const std::size_t offset = tail % block_items;
-            if (offset == 0 && !open_block(capacity)) {
-                break;
+            if (offset == 0) {
+                open_block(capacity);
             }
             const std::size_t count = std::min(items.size(), block_items - offset);
             std::copy_n(items.data(), count, tail_block_->items.data() + offset);
@@ -119,7 +113,7 @@ class SingleProducerLane {
             raise_high_water(tail);
         }
         tail_.store(tail, std::memory_order_release);
-        return {static_cast<std::size_t>(tail - before), !items.empty()};
+        return static_cast<std::size_t>(tail - before);
     }
 
     /// Takes the oldest items, up to out.size(), if the lane is full. Takes none if it is no longer full.
@@ -187,8 +181,8 @@ class SingleProducerLane {
     explicit SingleProducerLane(std::unique_ptr<Block> first) noexcept
         : tail_block_(first.get()), head_block_(first.release()) {}
 
-    /// Moves the tail to an empty block. Returns false if memory is exhausted.
-    bool open_block(std::size_t capacity) noexcept {
+    /// Moves the tail to an empty block.
+    void open_block(std::size_t capacity) noexcept {
         if (guard_.evictors_are_here() && tail_.load(std::memory_order_relaxed) - evicted_at_ > quiet_items) {
             guard_.evictors_leave();
         }
@@ -203,14 +197,12 @@ class SingleProducerLane {
         Block* block = spares_;
         if (block != nullptr) {
             spares_ = block->next;
-        } else if (block = new (std::nothrow) Block; block == nullptr) {
-            return false;
         } else {
+            block = new Block;
             ++blocks_;
         }
         tail_block_->next = block;
         tail_block_ = block;
-        return true;
     }
 
     /// Called only by the thread that is taking. `tail` is not before the head.

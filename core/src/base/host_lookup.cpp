@@ -13,7 +13,6 @@
 #include <csignal>
 #include <cstdint>
 #include <cstring>
-#include <exception>
 #include <mutex>
 #include <system_error>
 #include <utility>
@@ -91,14 +90,10 @@ HostLookup::HostLookup(const std::string& host, const std::string& port) : state
     const SignalsBlocked blocked;
     try {
         start_thread("tg-lookup", [state = state_, host, port] {
-            try {
-                state->finish(find(host, port, 0));
-            } catch (const std::exception&) {
-                state->finish({.addresses = {}, .error = EAI_MEMORY});
-            }
+            state->finish(find(host, port, 0));
             --lookups;
         }).detach();
-    } catch (...) {  // no thread, or out of memory
+    } catch (...) {  // no thread
         --lookups;
         throw;
     }

@@ -3,7 +3,6 @@
 #include "core/assert.hpp"
 
 #include <bit>
-#include <new>
 #include <utility>
 
 namespace telegate {
@@ -54,10 +53,7 @@ void SlotTable::erase(std::uint32_t hash, std::uint32_t item) noexcept {
 
 void SlotTable::shrink() noexcept {
     const std::size_t capacity = capacity_ / 2;
-    try {
-        move_to(PageArray<Slot>(capacity), capacity);
-    } catch (const std::bad_alloc&) {  // keeps its size
-    }
+    move_to(PageArray<Slot>(capacity), capacity);
 }
 
 void SlotTable::move_to(PageArray<Slot> slots, std::size_t capacity) noexcept {

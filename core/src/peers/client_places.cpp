@@ -4,8 +4,6 @@
 #include "peers/remote_sessions.hpp"
 #include "session/outbox.hpp"
 
-#include <new>
-
 namespace telegate {
 namespace {
 
@@ -45,12 +43,7 @@ Session* least_useful(const SessionList& sessions, std::string_view client, bool
 
 void ClientPlaces::add(const PendingHandshakes::Handshake& handshake, const std::string& client) {
     shares_.add(client);
-    try {
-        pending_.add(handshake, client);
-    } catch (const std::bad_alloc&) {
-        shares_.remove(client);
-        throw;
-    }
+    pending_.add(handshake, client);
 }
 
 void ClientPlaces::remove(std::uint64_t id, std::string_view client) noexcept {

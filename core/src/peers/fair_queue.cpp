@@ -1,10 +1,8 @@
 #include "peers/fair_queue.hpp"
 
-#include "base/reserve_more.hpp"
 #include "reactor/deadline.hpp"
 
 #include <algorithm>
-#include <new>
 
 namespace telegate {
 
@@ -25,16 +23,10 @@ void FairQueue::add(Session& session) {
         }
     }
     const bool was_empty = ready_.empty();
-    reserve_ready();
     queue(session);
     if (was_empty) {
         tell();
     }
-}
-
-/// Reserves memory, so that queue() does not allocate for a session that is held, paused or being read.
-void FairQueue::reserve_ready() {
-    reserve_more(ready_, held_.size() + paused_.size() + 1);
 }
 
 void FairQueue::queue(Session& session) noexcept {
@@ -44,7 +36,6 @@ void FairQueue::queue(Session& session) noexcept {
 }
 
 void FairQueue::hold(Session& session, const Session& older) {
-    reserve_ready();
     held_.push_back({&session, &older});
     session.set_held(true);
 }
@@ -54,8 +45,6 @@ void FairQueue::pause(Session& session) {
         return paused.session == &session;
     };
     if (std::none_of(paused_.begin(), paused_.end(), is_it)) {
-        reserve_ready();
-        reserve_more(paused_, 1);  // first, so that a failure leaves nothing to undo
         paused_.push_back({&session, std::erase(ready_, &session) > 0});
     }
 }
@@ -147,22 +136,11 @@ bool FairQueue::receive(MessageBatch& batch) {
     }
 }
 
-/// Takes from a session; closes it if memory is exhausted.
-Session::TakeStatus FairQueue::take(Session& session, MessageBatch& batch) {
-    try {
-        return session.take(batch);
-    } catch (const std::bad_alloc&) {
-        batch.clear();
-        session.close("out of memory");
-        return Session::TakeStatus::idle;
-    }
-}
-
 bool FairQueue::fill(MessageBatch& batch) {
     while (!ready_.empty()) {
         Session& session = *ready_.front();
         ready_.erase(ready_.begin());
-        const Session::TakeStatus status = take(session, batch);
+        const Session::TakeStatus status = session.take(batch);
         if (!held_.empty() && session.is_caught_up()) {
             (void)release(session);
         }

@@ -17,7 +17,7 @@ namespace telegate {
 ///
 /// Threads: the reactor's.
 /// Limits: each session once; frames_per_turn and read_bytes_per_turn of each session per event-loop iteration.
-/// Failure: receive() may end sessions that violate the protocol, or for whose messages memory is exhausted.
+/// Failure: receive() may end sessions that violate the protocol.
 class FairQueue {
   public:
     /// `filter`, unless empty, may remove messages from each batch before it is returned.
@@ -54,9 +54,7 @@ class FairQueue {
     };
 
     [[nodiscard]] bool fill(MessageBatch& batch);
-    [[nodiscard]] static Session::TakeStatus take(Session& session, MessageBatch& batch);
     void tell_later();
-    void reserve_ready();
     void queue(Session& session) noexcept;
     bool release(const Session& older);
     void tell();

@@ -62,7 +62,7 @@ PeerTable::PeerTable(Reactor& reactor, const SocketOptions& options, PeerTableOp
                table_options.socket_type,
                {[this](Session& session) { note_opened(session); }, std::move(events_.readable),
                 [this](Session& session, const zmtp::Command& command) {
-                    guard(session, [&] { events_.command(session, command); });
+                    rethrow_later(reactor_, [&] { events_.command(session, command); });
                 },
                 std::move(events_.room),
                 [this](Session& session, std::string_view why) {
@@ -225,7 +225,7 @@ void PeerTable::tick() {
             session.close(not_read_in_time);
             continue;
         }
-        guard(session, [&] { session.tick(now); });
+        session.tick(now);
         if (monitor_.is_on() && session.state() != Session::State::closed) {
             monitor_.look_for_slow(session, sessions_.note(session).reported, options_.backlog_bytes_max);
         }
@@ -253,7 +253,7 @@ void PeerTable::flush_now() {
 }
 
 void PeerTable::flush(Session& session) {
-    guard(session, [&] { session.flush(); });
+    session.flush();
     if (monitor_.is_on() && session.state() != Session::State::closed) {
         monitor_.look_for_slow(session, sessions_.note(session).reported, options_.backlog_bytes_max);
     }
@@ -470,9 +470,7 @@ Session& PeerTable::admit(std::unique_ptr<Stream> stream, const std::string& end
     arrival.keep_outbox = dialer != nullptr && dialer->outbox() != nullptr;
     arrival.outbox = arrival.keep_outbox ? dialer->outbox() : std::make_shared<Outbox>(segments_);
     const std::uint64_t dropped_before = arrival.outbox->dropped();
-    // Allocate everything first, so that a failure leaves nothing to undo.
     auto session = std::make_unique<Session>(context_, std::move(arrival));
-    sessions_.reserve();
     if (!ticking_) {
         tick_alarm_.set(tick_time_);
         ticking_ = true;
@@ -536,7 +534,7 @@ void PeerTable::note_opened(Session& session) {
         monitor_.tell(MonitorEventKind::handshake_done, session, detail, status);
     }
     if (session.state() != Session::State::closed) {
-        guard(session, [&] { events_.opened(session); });
+        rethrow_later(reactor_, [&] { events_.opened(session); });
     }
 }
 

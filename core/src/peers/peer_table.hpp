@@ -27,7 +27,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <new>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -174,18 +173,6 @@ class PeerTable {
     void note_failure(Dialer& dialer, std::string_view why);
     void retire(const Dialer& dialer);
 
-    /// Makes a call for one session. Exhausted memory closes that session; any other exception leaves the reactor
-    /// later.
-    template <class Call>
-    void guard(Session& session, const Call& call) {
-        rethrow_later(reactor_, [&] {
-            try {
-                call();
-            } catch (const std::bad_alloc&) {
-                session.close("out of memory");
-            }
-        });
-    }
     void note_opened(Session& session);
     void note_ended(Session& session, std::string_view why);
     void count_ended(const Session& session, const Note& note);

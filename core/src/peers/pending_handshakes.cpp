@@ -1,17 +1,10 @@
 #include "peers/pending_handshakes.hpp"
 
-#include <new>
-
 namespace telegate {
 
 void PendingHandshakes::add(const Handshake& handshake, const std::string& client) {
-    const auto added = handshakes_.emplace(handshake.id, Entry{handshake.session, client}).first;
-    try {
-        shares_.add(client);
-    } catch (const std::bad_alloc&) {
-        handshakes_.erase(added);
-        throw;
-    }
+    handshakes_.emplace(handshake.id, Entry{handshake.session, client});
+    shares_.add(client);
 }
 
 void PendingHandshakes::remove(std::uint64_t id) {

@@ -1,17 +1,9 @@
 #include "peers/session_list.hpp"
 
-#include "base/reserve_more.hpp"
-
 #include <algorithm>
 #include <utility>
 
 namespace telegate {
-
-void SessionList::reserve() {
-    reserve_more(notes_, 1);
-    reserve_more(sessions_, 1);
-    reserve_more(removed_, sessions_.size() + 1);
-}
 
 Session& SessionList::add(std::unique_ptr<Session> session, const Note& note) noexcept {
     session->set_index(sessions_.size());

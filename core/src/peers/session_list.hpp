@@ -17,7 +17,7 @@ namespace telegate {
 ///
 /// Threads: the reactor's.
 /// Limits: the caller's.
-/// Failure: reserve() may throw std::bad_alloc; add() and remove() do not throw after it.
+/// Failure: none.
 class SessionList {
   public:
     struct Note {
@@ -30,8 +30,6 @@ class SessionList {
         [[nodiscard]] bool is_outbox_kept() const noexcept { return dialer != nullptr && dialer->outbox() != nullptr; }
     };
 
-    /// Reserves memory to add a session and to remove all of them.
-    void reserve();
     Session& add(std::unique_ptr<Session> session, const Note& note) noexcept;
     /// Removes a session and returns its note. The session exists until destroy_removed(), because it may be in the
     /// middle of a call. The last session takes its index.

@@ -104,7 +104,7 @@ void Lane::make_room(const Condition& is_too_much) {
             }
             is_progress = link_.put_count() != before;
         }
-    } catch (const std::exception&) {  // such as a lack of memory, here or on the shard's thread
+    } catch (const std::exception&) {  // such as an exception of a hook on the shard's thread
     }
     while (is_too_much()) {
         drop_oldest();

@@ -4,7 +4,6 @@
 #include "core/telemetry_sample.hpp"
 #include "core/topic.hpp"
 
-#include <new>
 #include <utility>
 
 namespace telegate {
@@ -25,31 +24,27 @@ std::optional<ChannelId> ChannelTable::add_to(Share share, DeviceId device_id, c
         refused_.fetch_add(1, std::memory_order_relaxed);
         return std::nullopt;
     }
-    try {
-        std::string topic = std::string(names.device) + '/' + std::string(names.channel);
-        if (const auto known = ids_by_topic_.find(topic); known != ids_by_topic_.end()) {
-            return known->second;
-        }
-        if (to_index(device_id) >= channels_of_.size()) {
-            channels_of_.resize(to_index(device_id) + 1);
-        }
-        const std::size_t index = size_.load(std::memory_order_relaxed);
-        std::size_t& of_device = channels_of_[to_index(device_id)];
-        const bool has_share = share == Share::whole || of_device < share_of_free * (channels_max - index);
-        if (index < channels_max && has_share) {
-            const auto id = static_cast<ChannelId>(index);
-            store(id, {device_id, std::string(names.device), std::string(names.channel), std::string(names.unit),
-                       std::move(topic)});
-            ++of_device;
-            size_.store(index + 1, std::memory_order_release);
-            return id;
-        }
-        if (!has_share && (!crowding_ || of_device > channels_of_[to_index(*crowding_)])) {
-            crowding_name_ = names.device;
-            crowding_ = device_id;
-        }
-    } catch (const std::bad_alloc&) {
-        // Refused, as when the table is full.
+    std::string topic = std::string(names.device) + '/' + std::string(names.channel);
+    if (const auto known = ids_by_topic_.find(topic); known != ids_by_topic_.end()) {
+        return known->second;
+    }
+    if (to_index(device_id) >= channels_of_.size()) {
+        channels_of_.resize(to_index(device_id) + 1);
+    }
+    const std::size_t index = size_.load(std::memory_order_relaxed);
+    std::size_t& of_device = channels_of_[to_index(device_id)];
+    const bool has_share = share == Share::whole || of_device < share_of_free * (channels_max - index);
+    if (index < channels_max && has_share) {
+        const auto id = static_cast<ChannelId>(index);
+        store(id, {device_id, std::string(names.device), std::string(names.channel), std::string(names.unit),
+                   std::move(topic)});
+        ++of_device;
+        size_.store(index + 1, std::memory_order_release);
+        return id;
+    }
+    if (!has_share && (!crowding_ || of_device > channels_of_[to_index(*crowding_)])) {
+        crowding_name_ = names.device;
+        crowding_ = device_id;
     }
     refused_.fetch_add(1, std::memory_order_relaxed);
     return std::nullopt;
@@ -66,7 +61,6 @@ std::optional<ChannelId> ChannelTable::find(const std::string& topic) const {
     return known == ids_by_topic_.end() ? std::nullopt : std::optional(known->second);
 }
 
-/// May throw std::bad_alloc; then nothing was stored.
 void ChannelTable::store(ChannelId id, ChannelInfo info) {
     std::unique_ptr<Block>& block = blocks_[to_index(id) / block_channels];
     if (!block) {

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <new>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -34,14 +33,14 @@ Session::Session(SessionContext& context, Arrival arrival)
       heartbeat_(stream_->stays_in_process() ? milliseconds(0) : context.options.heartbeat_interval,
                  context.options.heartbeat_timeout),
       reader_(*stream_, context.buffers, context.options),
-      readable_later_(context.reactor, [this] { guard(&Session::on_readable); }),
+      readable_later_(context.reactor, [this] { on_readable(); }),
       writer_(*stream_, *outbox_),
-      room_later_(context.reactor, [this] { guard(&Session::tell_room); }) {
+      room_later_(context.reactor, [this] { tell_room(); }) {
     const Security& security = arrival.security != nullptr ? *arrival.security : context.options.security;
     // Data that never leaves the process needs no encryption.
     greeting_.emplace(zmtp::HandshakeOptions{context.socket_type, context.options.identity,
                                              stream_->stays_in_process() ? Security{} : security});
-    stream_->watch([this] { guard(&Session::on_readable); }, [this] { guard(&Session::on_writable); });
+    stream_->watch([this] { on_readable(); }, [this] { on_writable(); });
 }
 
 Session::~Session() {
@@ -50,20 +49,7 @@ Session::~Session() {
     }
 }
 
-/// Closes only this session if memory is exhausted.
-void Session::guard(void (Session::*call)()) {
-    try {
-        (this->*call)();
-    } catch (const std::bad_alloc&) {
-        close("out of memory");
-    }
-}
-
 void Session::start() {
-    guard(&Session::greet);
-}
-
-void Session::greet() {
     writer_.add_raw(greeting_->handshake.take_output());
     flush();
     if (state_ != State::closed) {

@@ -182,8 +182,6 @@ class Session {
     static constexpr int end_of_stream = -1;  // in place of an errno value
     using Time = std::chrono::steady_clock::time_point;
 
-    void guard(void (Session::*call)());
-    void greet();
     void shake_hands();
     void open();
 

@@ -5,7 +5,6 @@
 #include "reactor/rethrow_later.hpp"
 
 #include <algorithm>
-#include <new>
 #include <string>
 #include <utility>
 
@@ -78,7 +77,7 @@ void Shard::run() {
     }
 }
 
-/// After a failure, waits only briefly, so that work that failed for lack of memory is retried.
+/// After a failure, waits only briefly, so that work that failed is retried.
 void Shard::turn() {
     if (failure_ == nullptr) {
         reactor_.run_until(std::chrono::steady_clock::time_point::max());
@@ -116,18 +115,11 @@ SessionEvents Shard::events() {
 
 void Shard::adopt(Handover handover, ShardNotes::Batch end) {
     const std::uint64_t id = handover.id;
-    try {
-        places_.resize(std::max<std::size_t>(places_.size(), handover.place + 1));
-        kept_[id].place = handover.place;
-    } catch (const std::bad_alloc&) {  // the connection is closed
-        return notes_.add(std::move(end));
-    }
+    places_.resize(std::max<std::size_t>(places_.size(), handover.place + 1));
+    kept_[id].place = handover.place;
     kept_[id].end = std::move(end);
     places_[handover.place] = {id, nullptr};
-    try {
-        rethrow_later(reactor_, [&] { peers_.adopt(std::move(handover)); });
-    } catch (const std::bad_alloc&) {  // not even enough memory to report the failure
-    }
+    rethrow_later(reactor_, [&] { peers_.adopt(std::move(handover)); });
     if (peers_.find(id) == nullptr) {
         ended(id);
     }
@@ -171,11 +163,7 @@ void Shard::read_unread() {
             continue;
         }
         Session& session = *places_[found->second.place].session;
-        try {
-            read(session);
-        } catch (const std::bad_alloc&) {
-            session.close("out of memory");
-        }
+        read(session);
     }
 }
 
@@ -303,9 +291,6 @@ void Shard::borrow(Loan& loan) {
 
 /// Releases the segment: no more records refer to it.
 void Shard::let_go() noexcept {
-    if (loan_ != nullptr && segment_.get() == nullptr) {  // memory was exhausted, so it is not used
-        link_.give_back(loan_);
-    }
     segment_.reset();
     loan_ = nullptr;
 }

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <new>
 #include <utility>
 #include <variant>
 
@@ -19,17 +18,6 @@ constexpr std::size_t nowhere = SIZE_MAX;
 
 milliseconds left_until(steady_clock::time_point end) {
     return std::max(std::chrono::ceil<milliseconds>(end - steady_clock::now()), milliseconds(0));
-}
-
-/// Posts a call. Resets `is_posted` if memory is exhausted.
-template <class Call>
-void post_or_lower(Reactor& reactor, std::atomic<bool>& is_posted, Call call) {
-    try {
-        reactor.post(std::move(call));
-    } catch (const std::bad_alloc&) {
-        is_posted.store(false);
-        throw;
-    }
 }
 
 }  // namespace
@@ -96,7 +84,7 @@ ShardCalls Shards::calls_of(std::size_t number) {
         if (is_wake_posted.exchange(true)) {
             return;
         }
-        post_or_lower(reactor, is_wake_posted, [this, number, alive] {
+        reactor.post([this, number, alive] {
             if (!alive.expired()) {
                 branches_[number].is_wake_posted.exchange(false);  // first: later progress wakes again
                 events_.advanced();
@@ -127,8 +115,6 @@ bool Shards::hand_over(Handover& handover, std::size_t sessions_here) {
     }
     Branch& branch = branches_[number];
     if (branch.places_free.empty()) {
-        branch.places_free.reserve(branch.places + 1);  // so that all of them can be returned without allocating
-        branch.unheard.reserve(branch.places + 1);
         branch.places_free.push_back(branch.places++);
     }
     handover.place = branch.places_free.back();
@@ -141,15 +127,10 @@ bool Shards::hand_over(Handover& handover, std::size_t sessions_here) {
     remote_.add(id, {number, handover.place, handover.endpoint, handover.stream->peer(), handover.stream->client()});
     branch.places_free.pop_back();
     ++branch.sessions;
-    try {
-        // Posted calls are copied, streams are not copyable.
-        auto held = std::make_shared<std::pair<Handover, ShardNotes::Batch>>(std::move(handover), std::move(end));
-        branch.shard->post(
-            [held = std::move(held)](Shard& shard) { shard.adopt(std::move(held->first), std::move(held->second)); });
-    } catch (const std::bad_alloc&) {
-        remove(id);
-        throw;
-    }
+    // Posted calls are copied, streams are not copyable.
+    auto held = std::make_shared<std::pair<Handover, ShardNotes::Batch>>(std::move(handover), std::move(end));
+    branch.shard->post(
+        [held = std::move(held)](Shard& shard) { shard.adopt(std::move(held->first), std::move(held->second)); });
     return true;
 }
 
@@ -168,7 +149,6 @@ std::size_t Shards::branch_for(const Handover& handover, std::size_t sessions_he
 void Shards::flush(std::size_t number) {
     Lane& lane = *lanes_[number];
     lane.flush();
-    close_unheard(number);
     tell_closings(number);
     if (lane.empty() && closing_ && !std::exchange(branches_[number].is_close_sent, true)) {
         tell_close(number);
@@ -258,16 +238,9 @@ void Shards::set_monitored(bool monitored) {
 
 void Shards::read(std::size_t number, std::shared_ptr<const ShardNotes::Batch> notes) {
     for (const ShardNote& note : *notes) {
-        rethrow_later(reactor_, [&] {
-            try {
-                read(note);
-            } catch (const std::bad_alloc&) {
-                note_unheard(number, note.id);
-            }
-        });
+        rethrow_later(reactor_, [&] { read(note); });
     }
     notes = nullptr;
-    close_unheard(number);
     // Has the thread check at once for more notes; otherwise it checks with its next timer.
     branches_[number].shard->post([](Shard&) {});
 }
@@ -291,32 +264,12 @@ void Shards::read(const ShardNote& note) {
     }
 }
 
-/// The subscriptions of this peer are not completely known, so the connection is closed when there is enough memory.
-void Shards::note_unheard(std::size_t number, std::uint64_t id) noexcept {
-    std::vector<std::uint64_t>& unheard = branches_[number].unheard;
-    if (remote_.find(id) != nullptr && std::find(unheard.begin(), unheard.end(), id) == unheard.end()) {
-        unheard.push_back(id);  // one per place is reserved
-    }
-}
-
-void Shards::close_unheard(std::size_t number) {
-    std::vector<std::uint64_t>& unheard = branches_[number].unheard;
-    try {
-        while (!unheard.empty()) {
-            (void)close_peer(unheard.back(), "out of memory");
-            unheard.pop_back();
-        }
-    } catch (const std::bad_alloc&) {  // the next flush tries again
-    }
-}
-
 void Shards::remove(std::uint64_t id) {
     const RemoteSession* const session = remote_.find(id);
     if (session == nullptr) {
         return;
     }
     Branch& branch = branches_[session->shard];
-    std::erase(branch.unheard, id);
     branch.places_free.push_back(session->place);
     --branch.sessions;
     remote_.remove(id);

@@ -88,8 +88,7 @@ class Shards {
         std::atomic<bool> is_wake_posted{false};
         std::unique_ptr<Shard> shard;
         std::vector<std::uint32_t> places_free;
-        std::vector<std::uint64_t> unheard;  // sessions with a note that was lost, to be closed
-        std::uint32_t places = 0;            // places ever used
+        std::uint32_t places = 0;  // places ever used
         std::size_t sessions = 0;
         bool is_close_sent = false;
         std::vector<Closing> closings;
@@ -102,8 +101,6 @@ class Shards {
     void flush(std::size_t number);
     void read(std::size_t number, std::shared_ptr<const ShardNotes::Batch> notes);
     void read(const ShardNote& note);
-    void note_unheard(std::size_t number, std::uint64_t id) noexcept;
-    void close_unheard(std::size_t number);
     void remove(std::uint64_t id);
     void tell_close(std::size_t number);
     void tell_closings(std::size_t number);

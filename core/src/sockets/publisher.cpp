@@ -13,7 +13,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <new>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -156,13 +155,8 @@ RemoteEvents Publisher::State::remote_events() {
 void Publisher::State::opened(const Subscriber& subscriber) {
     const SubscriberKey key = index.add_subscriber();
     const auto place = static_cast<std::size_t>(key);
-    try {
-        subscribers_by_key.resize(std::max(subscribers_by_key.size(), place + 1));
-        keys.emplace(subscriber.id, key);
-    } catch (const std::bad_alloc&) {
-        index.remove_subscriber(key);
-        throw;
-    }
+    subscribers_by_key.resize(std::max(subscribers_by_key.size(), place + 1));
+    keys.emplace(subscriber.id, key);
     subscribers_by_key[place] = subscriber;
 }
 
@@ -188,7 +182,7 @@ bool Publisher::State::close_peer(std::uint64_t id, std::string_view why) {
 void Publisher::State::change(std::uint64_t id, const zmtp::Subscription& subscription) {
     const auto key = keys.find(id);
     if (key == keys.end() || subscribers_by_key[static_cast<std::size_t>(key->second)].is_closing) {
-        return;  // memory was exhausted, or it is being closed
+        return;  // it is being closed
     }
     if (subscription.kind == zmtp::Subscription::Kind::subscribe) {
         subscribe(key->second, as_text(subscription.prefix));
@@ -238,9 +232,6 @@ void Publisher::State::make_stale(std::string_view prefix) noexcept {
 void Publisher::State::find_readers(Topic& topic) {
     auto readers = std::make_shared<ReaderSet>();
     found.clear();
-    for (auto& each : found_remote) {
-        each.clear();  // an attempt that ran out of memory may have left some
-    }
     if (!peers.is_closing()) {
         index.match(topic.name, found);
     }

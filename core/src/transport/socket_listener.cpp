@@ -6,7 +6,6 @@
 #include <sys/socket.h>
 
 #include <cerrno>
-#include <new>
 #include <utility>
 
 namespace telegate::transport {
@@ -63,22 +62,14 @@ void SocketListener::accept_some() {
         next = accept_batch(*calls);
     } catch (...) {
         if (!calls->gone) {
-            wait_a_moment();
+            pause_alarm_.set(pause);
         }
         throw;
     }
     switch (next) {
         case Next::wait: watch_.wait_readable(); break;
-        case Next::pause: wait_a_moment(); break;
+        case Next::pause: pause_alarm_.set(pause); break;
         case Next::nothing: break;
-    }
-}
-
-void SocketListener::wait_a_moment() {
-    try {
-        pause_alarm_.set(pause);
-    } catch (const std::bad_alloc&) {  // wait_readable() has its own memory; connections are accepted or closed
-        watch_.wait_readable();
     }
 }
 

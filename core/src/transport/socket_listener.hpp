@@ -48,7 +48,6 @@ class SocketListener final : public Listener {
     [[nodiscard]] Next accept_batch(Calls& calls);
     [[nodiscard]] Outcome accept_one(Calls& calls);
     [[nodiscard]] Outcome turn_one_away();
-    void wait_a_moment();
     void go_on();
 
     Reactor& reactor_;

@@ -108,8 +108,7 @@ class SampleBatch {
     [[nodiscard]] bool has_samples() const noexcept { return count_ > 0; }
 
     /// Counts a line, frame or datagram that was refused. `why` is the reason, and `text` (any bytes) the refused data,
-    /// of which the beginning is stored. Stores the reason for the last one; if memory is exhausted, the previous
-    /// reason remains.
+    /// of which the beginning is stored. Stores the reason for the last one.
     void refused(std::string_view why, std::string_view text = {}) noexcept;
     /// Return the number of refusals, and the reason for the last one.
     [[nodiscard]] std::uint64_t refusals() const noexcept { return refusals_; }

@@ -17,7 +17,6 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
-#include <new>
 #include <string_view>
 #include <utility>
 
@@ -250,11 +249,7 @@ bool ChildProcess::finish_end(const CancelSignal* cancel) noexcept {
             woken = wait_for(pidfd_.get(), POLLIN, nullptr, std::min(deadline, soon)).woken;
         }
         if (woken == Woken::ready) {
-            try {
-                (void)collect();
-            } catch (const std::bad_alloc&) {
-                // Only the text failed: the process has been reaped.
-            }
+            (void)collect();
         } else if (is_killed_) {
             return false;
         } else {

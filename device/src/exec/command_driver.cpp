@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 #include <memory>
 #include <string>
 #include <utility>
@@ -26,8 +27,9 @@ MonoTime now() noexcept {
 ReadResult CommandDriver::read(SampleBatch& batch, MonoTime /*now*/) noexcept {
     try {
         return read_or_throw(batch);
-    } catch (...) {
-        return command_.give_up();
+    } catch (const std::exception& error) {
+        command_.child().begin_end();
+        return command_.fail(error.what());
     }
 }
 

@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <new>
 #include <utility>
 
 namespace telegate::exec {
@@ -214,17 +213,6 @@ ReadResult CommandRun::fail_with_last_words(std::string_view what) {
 
 ReadResult CommandRun::still_not_ended() {
     return fail("process " + std::to_string(child_.pid()) + " was killed but has not ended");
-}
-
-ReadResult CommandRun::give_up() noexcept {
-    child_.begin_end();
-    try {
-        throw;
-    } catch (const std::bad_alloc&) {
-        return {ReadResult::Status::failed, "out of memory"};
-    } catch (...) {
-        return {ReadResult::Status::failed, "cannot read the output"};
-    }
 }
 
 }  // namespace telegate::exec

@@ -71,8 +71,6 @@ class CommandRun {
     /// Like fail(), with the last line of stderr.
     [[nodiscard]] ReadResult fail_with_last_words(std::string_view what);
     [[nodiscard]] ReadResult still_not_ended();
-    /// Ends the process and returns the failure for an exception. Call it within the exception handler.
-    [[nodiscard]] ReadResult give_up() noexcept;
 
   private:
     /// Returns the number of bytes; -1 if there are none now, 0 at the end.

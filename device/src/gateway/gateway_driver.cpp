@@ -2,7 +2,6 @@
 
 #include "clock/clock_driver.hpp"
 
-#include <new>
 #include <optional>
 #include <utility>
 
@@ -11,7 +10,7 @@ namespace {
 
 /// Threads: those of Driver. A read waits for a thread that copies pointers of the ring, which takes microseconds.
 /// Limits: allocates for events only.
-/// Failure: reading never fails. If memory is exhausted, a later read publishes the events.
+/// Failure: reading never fails.
 class ClockAndNotices final : public GatewayDriver {
   public:
     void open(SampleBatch& batch) override {
@@ -26,10 +25,7 @@ class ClockAndNotices final : public GatewayDriver {
     ReadResult read(SampleBatch& batch, MonoTime now) noexcept override {
         const ReadResult result = clock_->read(batch, now);
         if (source_ != nullptr && source_->last_number() != *published_) {
-            try {
-                publish(batch);
-            } catch (const std::bad_alloc&) {  // the source still has the notices at the next read
-            }
+            publish(batch);
         }
         return result;
     }

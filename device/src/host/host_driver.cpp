@@ -17,7 +17,6 @@
 
 #include <cerrno>
 #include <filesystem>
-#include <new>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -33,7 +32,7 @@ namespace {
 /// Threads: those of Driver.
 /// Limits: files are read up to buffer_bytes; a longer file loses its last lines. A tick allocates only for a new disk,
 /// interface, core, mount or file.
-/// Failure: values that cannot be read have quality bad; read() fails only if memory is exhausted.
+/// Failure: values that cannot be read have quality bad; read() never fails.
 class HostDriver final : public Driver {
   public:
     static constexpr std::size_t buffer_bytes = 64 * 1024;
@@ -83,14 +82,10 @@ class HostDriver final : public Driver {
     }
 
     ReadResult read(SampleBatch& batch, MonoTime now) noexcept override {
-        try {
-            const host::Tick tick{batch, now, {buffer_.get(), buffer_bytes}};
-            std::apply([&](auto&... source) { (source.read(tick), ...); }, sources_);
-            batch.add_absent_for_missing();
-            return {};
-        } catch (const std::bad_alloc&) {
-            return {ReadResult::Status::failed, "out of memory"};
-        }
+        const host::Tick tick{batch, now, {buffer_.get(), buffer_bytes}};
+        std::apply([&](auto&... source) { (source.read(tick), ...); }, sources_);
+        batch.add_absent_for_missing();
+        return {};
     }
 
     void reset() noexcept override {

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include <exception>
-#include <new>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -79,8 +78,6 @@ class HttpDriver final : public Driver {
             }
             words_ = std::move(fault);
             return {ReadResult::Status::ok, words_};
-        } catch (const std::bad_alloc&) {
-            return {ReadResult::Status::failed, "out of memory"};
         } catch (const std::exception& error) {
             return fail(error.what());
         }
@@ -89,12 +86,8 @@ class HttpDriver final : public Driver {
 
   private:
     ReadResult fail(const std::string& what) noexcept {
-        try {
-            words_ = shown_url_ + ": " + what;
-            return {ReadResult::Status::failed, words_};
-        } catch (const std::bad_alloc&) {
-            return {ReadResult::Status::failed, "out of memory"};
-        }
+        words_ = shown_url_ + ": " + what;
+        return {ReadResult::Status::failed, words_};
     }
 
     const HttpDriverOptions options_;

@@ -16,7 +16,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <exception>
-#include <new>
 #include <optional>
 #include <string>
 #include <utility>
@@ -115,8 +114,6 @@ class IioDriver final : public Driver {
                 return {ReadResult::Status::failed, problem_};
             }
             return options_.buffered ? read_frames(batch) : read_attributes(batch);
-        } catch (const std::bad_alloc&) {
-            return {ReadResult::Status::failed, "out of memory"};
         } catch (const std::exception& problem) {
             problem_ = problem.what();
             return {ReadResult::Status::failed, problem_};

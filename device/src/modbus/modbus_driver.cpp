@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <new>
 #include <optional>
 #include <span>
 #include <string>
@@ -152,13 +151,7 @@ class ModbusDriver final : public Driver {
         return fault.empty() ? std::vector<MissingPart>() : std::vector<MissingPart>{{"endpoint", std::move(fault)}};
     }
 
-    ReadResult read(SampleBatch& batch, MonoTime now) noexcept override {
-        try {
-            return read_units({batch, now});
-        } catch (const std::bad_alloc&) {
-            return {ReadResult::Status::failed, "out of memory"};
-        }
-    }
+    ReadResult read(SampleBatch& batch, MonoTime now) noexcept override { return read_units({batch, now}); }
 
     void reset() noexcept override {
         link_->close();

@@ -6,7 +6,6 @@
 #include "wait.hpp"
 
 #include <algorithm>
-#include <exception>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -51,16 +50,12 @@ class ReplayDriver final : public Driver {
     }
 
     ReadResult read(SampleBatch& batch, MonoTime /*now*/) noexcept override {
-        try {
-            read_until_ = batch.clock().mono_now() + wait_max;
-            given_ = 0;
-            if (retry_at_ && !wait_until(*std::exchange(retry_at_, {}))) {
-                return {ReadResult::Status::interrupted};
-            }
-            return options_.mode == ReplayMode::timed ? play(batch) : step(batch);
-        } catch (const std::exception&) {
-            return {ReadResult::Status::failed, "out of memory"};
+        read_until_ = batch.clock().mono_now() + wait_max;
+        given_ = 0;
+        if (retry_at_ && !wait_until(*std::exchange(retry_at_, {}))) {
+            return {ReadResult::Status::interrupted};
         }
+        return options_.mode == ReplayMode::timed ? play(batch) : step(batch);
     }
 
     void reset() noexcept override {

@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <array>
-#include <exception>
 #include <optional>
 #include <string>
 #include <utility>
@@ -62,15 +61,10 @@ class SerialDriver final : public Driver {
     }
 
     ReadResult read(SampleBatch& batch, MonoTime now) noexcept override {
-        try {
-            const ReadResult result = read_port(batch, now);
-            reader_->report_counts(batch, result.status == ReadResult::Status::failed);
-            left_at_ = batch.clock().mono_now();
-            return result;
-        } catch (const std::exception&) {
-            port_.close();
-            return {ReadResult::Status::failed, "out of memory"};
-        }
+        const ReadResult result = read_port(batch, now);
+        reader_->report_counts(batch, result.status == ReadResult::Status::failed);
+        left_at_ = batch.clock().mono_now();
+        return result;
     }
 
     void reset() noexcept override { port_.close(); }

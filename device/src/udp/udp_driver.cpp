@@ -9,7 +9,6 @@
 #include <array>
 #include <cerrno>
 #include <exception>
-#include <new>
 #include <system_error>
 #include <utility>
 
@@ -98,8 +97,6 @@ void UdpDriver::open(SampleBatch& batch) {
 ReadResult UdpDriver::read(SampleBatch& batch, MonoTime /*now*/) noexcept {
     try {
         return read_or_throw(batch);
-    } catch (const std::bad_alloc&) {
-        return {ReadResult::Status::failed, "out of memory: received datagrams are lost"};
     } catch (const std::exception& error) {
         return fail(error.what());
     }

@@ -29,7 +29,7 @@ std::string footer() {
                "  69  an address cannot be bound or the log file cannot be opened, for example because it is in use;\n"
                "      or the device of --read cannot be read\n"
                "  70  internal error\n"
-               "  71  other system error, such as no free descriptors\n"
+               "  71  other system error, such as no free descriptors, or out of memory\n"
                "  74  the output cannot be written to stdout\n"
                "  77  permission denied by the system\n"
                "  78  invalid settings; each problem is printed as file:line: key: ...\n\n"

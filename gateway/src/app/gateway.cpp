@@ -11,13 +11,10 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <new>
 #include <utility>
 
 namespace telegate {
 namespace {
-
-constexpr std::chrono::milliseconds memory_pause{10};  // before retrying after std::bad_alloc
 
 /// Returns the path of a file next to the state file; "" without a state file.
 std::string path_beside(const StateFile& state, const char* ending) {
@@ -184,12 +181,7 @@ std::unique_ptr<LogHistory> Gateway::make_log_history() {
 
 void Gateway::feed_consumers() {
     pump_.feed({});  // while the feeds are replaced
-    try {
-        consumers_.format_feeds.publish_to(publishers_.by_format());
-    } catch (const std::bad_alloc&) {  // nothing has changed
-        pump_.feed(consumers_.all());
-        throw;
-    }
+    consumers_.format_feeds.publish_to(publishers_.by_format());
     pump_.feed(consumers_.all());
 }
 
@@ -279,7 +271,7 @@ void Gateway::start() {
     note_start();
     pump_.start();
     channel_watch_.start();
-    io_thread_ = start_thread("tg-io", [this] { run_io(); });
+    io_thread_ = start_thread("tg-io", [this] { reactor_.run(); });
     sampling_threads_.start();
     for (const LogLine& line : schedule_refusals(sampling_threads_.schedule())) {
         log_.warn(line);
@@ -293,25 +285,6 @@ void Gateway::start() {
     check_free_descriptors(raise_descriptor_limit());
     state_ = GatewayState::running;
     log_start();
-}
-
-/// Runs the reactor. If a call runs out of memory, only that call fails and the loop continues.
-void Gateway::run_io() {
-    bool is_short = false;
-    for (bool is_over = false; !is_over;) {
-        try {
-            if (is_short) {
-                reactor_.run_for(memory_pause);
-                log_.warn_limited("out of memory", "out of memory on tg-io");
-                services_.recover();
-                is_short = false;
-            }
-            reactor_.run();
-            is_over = true;
-        } catch (const std::bad_alloc&) {
-            is_short = true;
-        }
-    }
 }
 
 void Gateway::stop_sampling() {

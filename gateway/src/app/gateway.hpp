@@ -64,7 +64,7 @@ struct GatewayFixture;
 /// close_subscriber() and live_settings(): any while running.
 /// Limits: those of its parts.
 /// Failure: the constructor throws std::system_error if an address cannot be bound, and throws like StateFile's;
-/// start() throws if a thread cannot be created. On the I/O thread, a call that runs out of memory fails and is logged.
+/// start() throws if a thread cannot be created.
 class Gateway {
   public:
     /// How long subscribers may read pending messages when the gateway stops.
@@ -120,7 +120,6 @@ class Gateway {
   private:
     friend struct test::GatewayFixture;  // pauses the pump, takes samples from the queue and blocks the I/O thread
 
-    void run_io();
     void stop_sampling();
     void note(PayloadFormat format, const MonitorEvent& event);
     [[nodiscard]] Publishers::Hooks publisher_hooks();

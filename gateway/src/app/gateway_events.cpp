@@ -2,7 +2,6 @@
 #include "base/build_info.hpp"
 #include "events/device_events.hpp"
 
-#include <new>
 #include <string>
 
 // Unsolicited reports of the gateway: events and health checks.
@@ -10,13 +9,7 @@
 namespace telegate {
 
 void Gateway::observe_devices() {
-    sampler_.observe_with([this](const DeviceNews& news) {
-        try {
-            events_.add(to_event(news));
-        } catch (const std::bad_alloc&) {
-            events_.count_lost();
-        }
-    });
+    sampler_.observe_with([this](const DeviceNews& news) { events_.add(to_event(news)); });
 }
 
 void Gateway::note_start() {

@@ -3,7 +3,6 @@
 #include "core/start_thread.hpp"
 
 #include <algorithm>
-#include <new>
 #include <utility>
 
 namespace telegate {
@@ -39,14 +38,6 @@ void Worker::stop() {
     }
 }
 
-MonoTime Worker::call_or_wait(const SystemClock& clock) const {
-    try {
-        return call_();
-    } catch (const std::bad_alloc&) {
-        return clock.mono_now() + memory_pause;
-    }
-}
-
 void Worker::run() {
     if (priority_ == Priority::low) {
         lower_priority();
@@ -62,7 +53,7 @@ void Worker::run() {
         } else {
             due_ = MonoTime::max();
             lock.unlock();
-            const MonoTime next = call_or_wait(clock);
+            const MonoTime next = call_();
             lock.lock();
             due_ = std::min(due_, next);
         }

@@ -17,12 +17,9 @@ namespace telegate {
 ///
 /// Threads: any; the dedicated thread sleeps until the function is due.
 /// Limits: one thread, created by start(); one due time, the earliest requested.
-/// Failure: start() throws std::system_error. A function that throws std::bad_alloc is called again after memory_pause;
-/// it must not throw anything else.
+/// Failure: start() throws std::system_error. The function must not throw.
 class Worker {
   public:
-    static constexpr std::chrono::seconds memory_pause{1};
-
     enum class Priority : std::uint8_t { normal, low };  // see lower_priority()
 
     /// `call` returns the time of the next call; MonoTime::max(): never.
@@ -39,7 +36,6 @@ class Worker {
     void stop();
 
   private:
-    [[nodiscard]] MonoTime call_or_wait(const SystemClock& clock) const;
     void run();
 
     const std::string name_;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <ctime>
-#include <new>
 #include <utility>
 
 namespace telegate {
@@ -28,24 +27,19 @@ void poll_until(int descriptor, const std::optional<Steady::time_point>& until) 
 
 }  // namespace
 
-bool LostRanges::add(const store::LogGap& gap) noexcept {
+void LostRanges::add(const store::LogGap& gap) noexcept {
     const std::size_t index = to_index(gap.channel);
-    try {
-        if (index >= index_.size()) {
-            index_.resize(index + 1);
-        }
-        if (index_[index] == 0) {
-            gaps_.push_back(gap);
-            index_[index] = static_cast<std::uint32_t>(gaps_.size());
-            return true;
-        }
-    } catch (const std::bad_alloc&) {
-        return false;
+    if (index >= index_.size()) {
+        index_.resize(index + 1);
+    }
+    if (index_[index] == 0) {
+        gaps_.push_back(gap);
+        index_[index] = static_cast<std::uint32_t>(gaps_.size());
+        return;
     }
     store::LogGap& known = gaps_[index_[index] - 1];
     known.last_seq = gap.last_seq;
     known.reason = known.reason == gap.reason ? gap.reason : store::GapReason::log_slow;
-    return true;
 }
 
 void LostRanges::clear() noexcept {
@@ -108,7 +102,7 @@ void LogBuffer::skip(std::uint64_t samples) noexcept {
 
 /// Returns how many were added.
 std::size_t LogBuffer::put_entries(std::span<const Entry> entries) noexcept {
-    return is_losing_.load(std::memory_order_relaxed) ? 0 : lane_.put(entries, capacity_).count;
+    return is_losing_.load(std::memory_order_relaxed) ? 0 : lane_.put(entries, capacity_);
 }
 
 void LogBuffer::lose(std::span<const TelemetrySample> samples) noexcept {
@@ -121,9 +115,7 @@ void LogBuffer::lose(std::span<const TelemetrySample> samples) noexcept {
 
 void LogBuffer::lose(const store::LogGap& gap) noexcept {
     is_losing_.store(true);
-    if (!losing_.add(gap)) {
-        return;  // a jump in the sequence numbers remains
-    }
+    losing_.add(gap);
 }
 
 void LogBuffer::flush() noexcept {
@@ -134,11 +126,7 @@ void LogBuffer::flush() noexcept {
     std::swap(losing_, reported_);
     is_reported_.store(true, std::memory_order_release);
     const Entry entry{Losses{}};
-    if (lane_.put(std::span(&entry, 1), capacity_).count == 0) {  // there is no memory
-        is_reported_.store(false, std::memory_order_relaxed);
-        std::swap(losing_, reported_);
-        return;
-    }
+    lane_.put(std::span(&entry, 1), capacity_);  // has space, see above
     is_losing_.store(false);
     wake_if_due();
 }

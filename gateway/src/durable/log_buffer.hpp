@@ -21,11 +21,11 @@ namespace telegate {
 
 /// The samples and gaps that a LogBuffer had no capacity for: one range of sequence numbers for each channel.
 ///
-/// Threads: one at a time. Limits: one range per channel. Failure: add() reports a lack of memory.
+/// Threads: one at a time. Limits: one range per channel. Failure: none.
 class LostRanges {
   public:
-    /// Extends the range of a channel. Returns false if there is no memory for it.
-    bool add(const store::LogGap& gap) noexcept;
+    /// Extends the range of a channel.
+    void add(const store::LogGap& gap) noexcept;
     void count_samples(std::uint64_t count) noexcept { samples_ += count; }
     void skip(std::uint64_t samples) noexcept { skipped_ += samples; }
     void clear() noexcept;
@@ -53,9 +53,7 @@ class LostRanges {
 /// Threads: put(), put_gap(), skip(), flush(), request_call() the I/O thread, never after close(); wait_for_load(),
 /// drain(), wait() the thread of the log; all else any. Limits: `capacity` samples and gaps. Samples that arrive when
 /// they are pending, and until half of them are gone, are lost, counted, and reported per channel. Failure: the
-/// constructor may throw std::bad_alloc, and std::system_error if the process has no free descriptor. Without memory,
-/// samples are lost; without memory to note which ones, they are only counted, and a reader detects the gap by the
-/// sequence numbers.
+/// constructor may throw std::bad_alloc, and std::system_error if the process has no free descriptor.
 class LogBuffer {
   public:
     /// They take 4 MiB, as far as the buffer has been used. They are five seconds of samples at 10,000 samples/s if the

@@ -4,8 +4,6 @@
 #include "config/settings.hpp"
 #include "log/log_line.hpp"
 
-#include <new>
-
 namespace telegate {
 namespace {
 
@@ -43,14 +41,6 @@ void Alarms::restore(std::vector<ChannelAlarm> alarms, bool was_clean) {
 }
 
 void Alarms::note(const AlarmNews& news) noexcept {
-    try {
-        take(news);
-    } catch (const std::bad_alloc&) {
-        events_.count_lost();
-    }
-}
-
-void Alarms::take(const AlarmNews& news) {
     std::optional<Event> event;
     {
         const std::string topic = topic_of(news.device, news.channel);

@@ -45,8 +45,7 @@ struct ChannelAlarm {
 ///
 /// Threads: any.
 /// Limits: one alarm per channel in the settings of retain(); the channel table limits the number of channels. A
-/// comment has at most comment_bytes_max bytes. Failure: note() counts a lost event if memory is exhausted; the next
-/// report of the alarm corrects its state. The others throw std::bad_alloc.
+/// comment has at most comment_bytes_max bytes. Failure: none.
 class Alarms {
   public:
     static constexpr std::size_t comment_bytes_max = 256;
@@ -83,7 +82,6 @@ class Alarms {
     using Topics = std::set<std::string, std::less<>>;
 
     [[nodiscard]] static Topics topics_in(const Settings& settings);
-    void take(const AlarmNews& news);
 
     EventLog& events_;
     const std::function<bool(std::string_view device)> is_measuring_;

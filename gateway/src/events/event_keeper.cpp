@@ -5,7 +5,6 @@
 #include "state/saved_file.hpp"
 
 #include <algorithm>
-#include <exception>
 #include <utility>
 
 namespace telegate {
@@ -29,11 +28,8 @@ void EventKeeper::start() {
 void EventKeeper::stop() {
     worker_.stop();
     if (std::exchange(is_started_, false)) {
-        try {
-            log_new();
-            write_file();
-        } catch (const std::exception&) {  // no memory: the file stays unchanged
-        }
+        log_new();
+        write_file();
     }
 }
 

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <new>
 
 namespace telegate {
 namespace {
@@ -41,19 +40,10 @@ std::optional<EventKind> to_event_kind(std::string_view name) noexcept {
 }
 
 void EventLog::add(Event event) noexcept {
-    try {
-        take(std::move(event));
-        if (on_news_) {
-            on_news_();
-        }
-    } catch (const std::bad_alloc&) {
-        count_lost();
+    take(std::move(event));
+    if (on_news_) {
+        on_news_();
     }
-}
-
-void EventLog::count_lost() noexcept {
-    const std::lock_guard lock(mutex_);
-    ++counts_.lost;
 }
 
 void EventLog::take(Event event) {
@@ -108,17 +98,13 @@ void EventLog::append(std::shared_ptr<const Event> event, std::uint64_t suppress
 void EventLog::settle() noexcept {
     const MonoTime now = clock_.mono_now();
     const std::lock_guard lock(mutex_);
-    try {
-        for (auto& [key, source] : sources_) {
-            if (source.last_held != nullptr && source.limit.take(now)) {
-                append(source.last_held, source.suppressed - 1);
-                --counts_.suppressed;
-                source.suppressed = 0;
-                source.last_held = nullptr;
-            }
+    for (auto& [key, source] : sources_) {
+        if (source.last_held != nullptr && source.limit.take(now)) {
+            append(source.last_held, source.suppressed - 1);
+            --counts_.suppressed;
+            source.suppressed = 0;
+            source.last_held = nullptr;
         }
-    } catch (const std::bad_alloc&) {
-        ++counts_.lost;  // a permit was used, but the event stays suppressed until the next call
     }
 }
 

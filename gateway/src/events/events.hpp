@@ -108,7 +108,6 @@ struct EventCounts {
     std::uint64_t added = 0;        // to the ring
     std::uint64_t suppressed = 0;   // because their source exceeded its rate limit
     std::uint64_t overwritten = 0;  // by newer events in the ring
-    std::uint64_t lost = 0;         // because memory was exhausted
 };
 
 /// The most recent events, in a ring that is read by the log, `GET /events`, the channel `gateway/events` and the event
@@ -121,8 +120,7 @@ struct EventCounts {
 /// Threads: any. A reader holds the lock only while it copies pointers, so a sampling thread never waits long.
 /// Limits: events_max events; texts of text_bytes_max bytes and names of name_bytes_max bytes, longer ones are
 /// truncated; sources_max sources have separate limits, further sources share one.
-/// Failure: add() counts an event as lost if memory is exhausted. Functions that return a vector may throw
-/// std::bad_alloc.
+/// Failure: none.
 class EventLog {
   public:
     static constexpr std::size_t events_max = 1'000;
@@ -140,8 +138,6 @@ class EventLog {
     EventLog& operator=(const EventLog&) = delete;
 
     void add(Event event) noexcept;
-    /// Counts an event that could not be created because memory was exhausted.
-    void count_lost() noexcept;
     /// Adds the last suppressed event of each source whose limit permits it.
     void settle() noexcept;
     [[nodiscard]] bool is_settled() const;

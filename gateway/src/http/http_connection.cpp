@@ -72,7 +72,7 @@ template <typename Action>
 void HttpConnection::guarded(const Action& action) noexcept {
     try {
         action();
-    } catch (const std::exception&) {  // out of memory, or the source of a stream failed; other connections continue
+    } catch (const std::exception&) {  // the source of a stream failed; other connections continue
         close();
     }
 }
@@ -435,26 +435,18 @@ bool HttpConnection::begin_answer() noexcept {
 }
 
 std::function<void(HttpAnswer)> HttpConnection::answer() noexcept {
-    try {
-        HttpResponse response = ask_handler();
-        if (response.later) {
-            return std::move(response.later);
-        }
-        answer(std::move(response));
-    } catch (const std::exception&) {  // out of memory
-        out_ = HttpReply{};
+    HttpResponse response = ask_handler();
+    if (response.later) {
+        return std::move(response.later);
     }
+    answer(std::move(response));
     return nullptr;
 }
 
 void HttpConnection::answer(HttpResponse response) noexcept {
-    try {
-        is_last_ = is_last_ || (response.has_open_end() && head_.http_1_0);
-        out_ = reply_of(std::move(response),
-                        {.close = is_last_, .http_1_0 = head_.http_1_0, .head_only = head_.method == "HEAD"});
-    } catch (const std::exception&) {  // out of memory
-        out_ = HttpReply{};
-    }
+    is_last_ = is_last_ || (response.has_open_end() && head_.http_1_0);
+    out_ = reply_of(std::move(response),
+                    {.close = is_last_, .http_1_0 = head_.http_1_0, .head_only = head_.method == "HEAD"});
 }
 
 HttpResponse HttpConnection::ask_handler() {

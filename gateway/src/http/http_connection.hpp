@@ -74,8 +74,7 @@ class HttpHost {
 ///
 /// Threads: the I/O thread, except answer().
 /// Limits: see HttpLimits. Except on streams, nothing is read between a request and the end of its response.
-/// Failure: a peer that disconnects or exceeds a limit, a stream source that throws, and lack of memory end this
-/// connection only.
+/// Failure: a peer that disconnects or exceeds a limit, and a stream source that throws, end this connection only.
 class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   public:
     HttpConnection(std::unique_ptr<HttpSocket> socket, HttpPeer peer, boost::asio::io_context& io, HttpHost& host);

@@ -10,7 +10,6 @@
 
 #include <array>
 #include <cerrno>
-#include <new>
 #include <string_view>
 #include <utility>
 
@@ -70,12 +69,8 @@ HttpListener::Accepted HttpListener::accept() const noexcept {
         const bool exhausted = errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
         return {.outcome = exhausted ? Outcome::exhausted : Outcome::none};
     }
-    try {
-        HttpPeer peer = over_tcp() ? tcp_peer(client.get(), address, bytes) : unix_peer(client.get());
-        return {Outcome::accepted, std::move(client), std::move(peer)};
-    } catch (const std::bad_alloc&) {
-        return {.outcome = Outcome::exhausted};
-    }
+    HttpPeer peer = over_tcp() ? tcp_peer(client.get(), address, bytes) : unix_peer(client.get());
+    return {Outcome::accepted, std::move(client), std::move(peer)};
 }
 
 void HttpListener::close() noexcept {

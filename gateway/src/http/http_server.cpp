@@ -1,10 +1,8 @@
 #include "http/http_server.hpp"
 
-#include "base/memory_reserve.hpp"
 #include "base/setting_failure.hpp"
 #include "http/http_connection.hpp"
 #include "http/http_listener.hpp"
-#include "http/post_surely.hpp"
 #include "http/tls_handshakes.hpp"
 
 #include "core/client_shares.hpp"
@@ -48,33 +46,24 @@ std::vector<HttpListener> listeners_of(const HttpServerOptions& options) {
     return listeners;
 }
 
+/// How long to wait until descriptors may be available again.
+constexpr std::chrono::milliseconds shortage_pause{100};
+
 /// Calls `action` at `time` instead of an action that still waits for the timer.
 template <typename Action>
 void call_at(HttpTimer& timer, MonoTime time, const Action& action) noexcept {
-    surely([&] {
-        timer.expires_at(time);
-        timer.async_wait([action](const boost::system::error_code& error) {
-            if (!error) {
-                action();
-            }
-        });
+    timer.expires_at(time);
+    timer.async_wait([action](const boost::system::error_code& error) {
+        if (!error) {
+            action();
+        }
     });
 }
 
 /// Runs the handlers of `io` until it is stopped or out of work.
 template <typename AfterEach>
 void run(asio::io_context& io, const AfterEach& after_each) noexcept {
-    MemoryReserve reserve;
-    const MemoryReserve::Use use(reserve);
-    for (bool goes_on = true; goes_on;) {
-        if (!reserve.restore()) {
-            std::this_thread::sleep_for(shortage_pause);
-            continue;
-        }
-        try {
-            goes_on = io.run_one() > 0;
-        } catch (const std::exception&) {  // out of memory; the affected connection has closed
-        }
+    while (io.run_one() > 0) {
         after_each();
     }
 }
@@ -109,7 +98,7 @@ class HttpServer::State final : public HttpHost {
 
     void stop() {
         if (io_thread_.joinable()) {
-            post_surely(io_, [this] { begin_stop(); });
+            asio::post(io_, [this] { begin_stop(); });
             io_thread_.join();
         }
         end_workers();
@@ -138,13 +127,9 @@ class HttpServer::State final : public HttpHost {
         if (budget.streams() == 0 || wake_pending_.exchange(true)) {
             return;
         }
-        try {
-            asio::post(io_, [this] {
-                call_at(streams_timer_, streams_served_ + budget.limits.stream_interval, [this] { serve_streams(); });
-            });
-        } catch (const std::exception&) {  // the next wake-up tries again
-            wake_pending_ = false;
-        }
+        asio::post(io_, [this] {
+            call_at(streams_timer_, streams_served_ + budget.limits.stream_interval, [this] { serve_streams(); });
+        });
     }
 
     std::vector<std::string> urls() const {
@@ -250,12 +235,10 @@ class HttpServer::State final : public HttpHost {
     }
 
     void await_clients(Door& door) noexcept {
-        surely([&] {
-            door.readable.async_wait(door.readable.wait_read, [this, &door](const boost::system::error_code& error) {
-                if (!error) {
-                    accept_waiting(door);
-                }
-            });
+        door.readable.async_wait(door.readable.wait_read, [this, &door](const boost::system::error_code& error) {
+            if (!error) {
+                accept_waiting(door);
+            }
         });
     }
 
@@ -345,7 +328,7 @@ class HttpServer::State final : public HttpHost {
             if (connection->begin_answer()) {
                 ++busy_workers_;
                 ++answering_;
-                post_surely(answers_, [this, answering = connection.get()] { answer(*answering); });
+                asio::post(answers_, [this, answering = connection.get()] { answer(*answering); });
             }
         }
     }
@@ -353,7 +336,7 @@ class HttpServer::State final : public HttpHost {
     /// Runs on a worker.
     void answer(HttpConnection& connection) noexcept {
         const auto later = connection.answer();
-        post_surely(io_, [this, &connection, has_response = !later] {
+        asio::post(io_, [this, &connection, has_response = !later] {
             --busy_workers_;
             if (has_response) {
                 end_answer(connection);
@@ -365,16 +348,12 @@ class HttpServer::State final : public HttpHost {
             return;
         }
         const auto end = [this, &connection] {
-            post_surely(io_, [this, &connection] { end_answer(connection); });
+            asio::post(io_, [this, &connection] { end_answer(connection); });
         };
-        try {
-            later([&connection, end](HttpResponse response) {
-                connection.answer(std::move(response));
-                end();
-            });
-        } catch (const std::exception&) {  // out of memory; without a response, the connection closes
+        later([&connection, end](HttpResponse response) {
+            connection.answer(std::move(response));
             end();
-        }
+        });
     }
 
     void end_answer(HttpConnection& connection) {
@@ -398,7 +377,7 @@ class HttpServer::State final : public HttpHost {
     void begin_stop() {
         is_stopping_ = true;
         queue_.clear();
-        post_surely(io_, [this] { finish(); });  // after the handlers that are already queued
+        asio::post(io_, [this] { finish(); });  // after the handlers that are already queued
     }
 
     /// Closes everything once no response is outstanding; then the event loop is out of work.

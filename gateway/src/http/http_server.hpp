@@ -33,8 +33,7 @@ struct HttpServerOptions {
 ///
 /// Threads: constructor, start() and stop() the main thread; `tg-http` for I/O, `tg-http-0` and up the workers.
 /// Limits: see HttpLimits. When connections_max are open, the one with the lowest claim is closed for a new one.
-/// Failure: the constructor and start() throw std::system_error or std::bad_alloc. After that, every failure, including
-/// lack of memory, ends one connection only.
+/// Failure: the constructor and start() throw std::system_error. After that, every failure ends one connection only.
 class HttpServer {
   public:
     /// Listens; clients wait in the backlog of the kernel until start().

@@ -2,7 +2,6 @@
 
 #include "base/file_fault.hpp"
 #include "http/http_socket.hpp"
-#include "http/post_surely.hpp"
 #include "http/tls_handshakes.hpp"
 
 #include <openssl/err.h>
@@ -10,6 +9,7 @@
 #include <openssl/x509.h>
 #include <boost/asio/error.hpp>
 #include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/ssl/stream.hpp>
 
@@ -129,7 +129,7 @@ class TlsSocket final : public HttpSocket {
         const auto held = std::make_shared<HttpDone>(std::move(done));
         handshake_.thread.add(handshake_.client, [this, work, held] {
             const int error = is_closed_ ? SSL_ERROR_SYSCALL : step();
-            post_surely(io_, [this, error, held] {
+            boost::asio::post(io_, [this, error, held] {
                 const HttpDone last = std::move(*held);
                 stepped(error, last);
             });
@@ -157,7 +157,7 @@ class TlsSocket final : public HttpSocket {
         stream_.next_layer().async_wait(wait, [this, done](const boost::system::error_code& failure) {
             try {
                 failure || is_closed_ ? done(boost::asio::error::connection_aborted) : shake_hands(done);
-            } catch (const std::exception&) {  // out of memory, or no thread
+            } catch (const std::exception&) {  // no thread
                 done(boost::asio::error::no_memory);
             }
         });

@@ -14,7 +14,7 @@ ChannelWatch::ChannelWatch(Parts parts)
     : parts_(std::move(parts)),
       timer_(parts_.reactor,
              [this] {
-                 check_later();  // first, so that exhausted memory does not end the checks
+                 check_later();
                  found_ = {};
                  check_slice(0);
              }),

@@ -33,7 +33,7 @@ struct BadChannels {
 ///
 /// Threads: constructor, start() and check_all(): the reactor's, or any while the reactor does not run; bad(): any.
 /// Limits: slice_channels per event-loop iteration; 8 bytes per channel; named_max channels are named.
-/// Failure: a check that runs out of memory ends; the next one starts on time.
+/// Failure: none.
 class ChannelWatch {
   public:
     static constexpr std::chrono::seconds check_interval{10};

@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstring>
 #include <map>
-#include <new>
 #include <thread>
 #include <utility>
 
@@ -229,36 +228,30 @@ void Pump::publish_gap(const SampleGap& gap) {
 
 void Pump::discard_all(DropReason reason) {
     std::map<ChannelId, SampleGap> discarded;  // the last range of each channel
-    bool has_memory = true;
     while (const std::size_t count = parts_.queue.pop(batch_)) {
         for (const TelemetrySample& sample : std::span(batch_).first(count)) {
             parts_.ledger.dropped_at_pump(sample, reason);
-            has_memory = has_memory && note_discarded(sample, reason, discarded);
+            note_discarded(sample, reason, discarded);
         }
     }
     for (const auto& [channel, gap] : discarded) {
         tell_loss(channel, gap.first_seq - 1, DropReason::queue_overflow);
         tell_loss(channel, gap.last_seq, reason);
     }
-    while (has_memory && tell_losses()) {
+    while (tell_losses()) {
     }
 }
 
-/// Adds a sample to the range of its channel. Returns false if there is no memory.
-bool Pump::note_discarded(const TelemetrySample& sample, DropReason reason, std::map<ChannelId, SampleGap>& discarded) {
-    try {
-        SampleGap& gap =
-            discarded.try_emplace(sample.channel, SampleGap{sample.channel, sample.seq, 0, reason}).first->second;
-        if (gap.last_seq > 0 && sample.seq != gap.last_seq + 1) {
-            tell_loss(gap.channel, gap.first_seq - 1, DropReason::queue_overflow);
-            tell_loss(gap.channel, gap.last_seq, reason);
-            gap.first_seq = sample.seq;
-        }
-        gap.last_seq = sample.seq;
-        return true;
-    } catch (const std::bad_alloc&) {
-        return false;
+/// Adds a sample to the range of its channel.
+void Pump::note_discarded(const TelemetrySample& sample, DropReason reason, std::map<ChannelId, SampleGap>& discarded) {
+    SampleGap& gap =
+        discarded.try_emplace(sample.channel, SampleGap{sample.channel, sample.seq, 0, reason}).first->second;
+    if (gap.last_seq > 0 && sample.seq != gap.last_seq + 1) {
+        tell_loss(gap.channel, gap.first_seq - 1, DropReason::queue_overflow);
+        tell_loss(gap.channel, gap.last_seq, reason);
+        gap.first_seq = sample.seq;
     }
+    gap.last_seq = sample.seq;
 }
 
 bool Pump::has_work() const noexcept {

@@ -132,8 +132,7 @@ class Pump {
     /// empty again.
     bool tell_losses();
     void tell_loss(ChannelId channel, std::uint64_t last_seq, DropReason reason);
-    [[nodiscard]] bool note_discarded(const TelemetrySample& sample, DropReason reason,
-                                      std::map<ChannelId, SampleGap>& discarded);
+    void note_discarded(const TelemetrySample& sample, DropReason reason, std::map<ChannelId, SampleGap>& discarded);
 
     [[nodiscard]] Channel& of(ChannelId channel) const noexcept {
         return channels_.of(channel).entries[ChannelBlocks<Block>::slot(channel)];

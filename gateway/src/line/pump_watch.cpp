@@ -12,7 +12,7 @@ PumpReport PumpWatch::ask(std::chrono::milliseconds patience) {
     if (!asked_at_) {
         const MonoTime now = clock_.mono_now();
         reactor_.post([this] { answer(); });
-        asked_at_ = now;  // last: post() may run out of memory
+        asked_at_ = now;
     }
     const MonoTime asked_at = *asked_at_;
     const std::uint64_t answers_before = answers_;

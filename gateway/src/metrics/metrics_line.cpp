@@ -103,7 +103,6 @@ void add_events(Source source, Text text) {
     text.add({{"outcome", "added"}}, counts.added);
     text.add({{"outcome", "suppressed"}}, counts.suppressed);
     text.add({{"outcome", "overwritten"}}, counts.overwritten);
-    text.add({{"outcome", "lost"}}, counts.lost);
 }
 
 /// Adds every device, including those without unclaimed sections, so that alerts can compare.
@@ -186,8 +185,8 @@ constexpr std::array line_rows{
     gauge("telegate_device_channels_bad", "device",
           "Channels that have been bad for at least a minute while the device was measuring.", add_channels_bad),
     counter("telegate_events", "outcome",
-            "Events of devices and alarms by outcome: added to GET /events, suppressed, overwritten there, or lost for "
-            "lack of memory.",
+            "Events of devices and alarms by outcome: added to GET /events, suppressed, or overwritten "
+            "there.",
             add_events),
     gauge("telegate_device_breaker_state", "device, state",
           "1 for the current state of the breaker, 0 for the others; only for devices with their own thread.",

@@ -110,7 +110,6 @@ void list_events(JsonObject& out, const FoundEvents& found) {
         counts.add("added", found.counts.added);
         counts.add("suppressed", found.counts.suppressed);
         counts.add("overwritten", found.counts.overwritten);
-        counts.add("lost", found.counts.lost);
     });
     out.array("events", found.entries, list_event);
 }

@@ -1,9 +1,6 @@
 #include "services/services.hpp"
 
-#include <poll.h>
-
 #include <algorithm>
-#include <new>
 #include <utility>
 
 namespace telegate {
@@ -11,7 +8,6 @@ namespace {
 
 /// Maximum number of peers with work at the same time; requests of other peers stay in their sockets.
 constexpr std::size_t ready_peers_max = 4;
-constexpr int memory_pause_ms = 100;  // until memory may be available again
 
 SocketOptions socket_options(std::size_t connections_max) {
     SocketOptions options;
@@ -89,31 +85,11 @@ void Services::note_writable(std::string_view peer) {
     turn_later_.ask();
 }
 
-void Services::recover() {
-    owners_.keep([&](const std::string& identity) { return router_.knows(identity); });
-    for (auto next = peers_.begin(); next != peers_.end();) {
-        PeerEntry& peer = *next++;
-        if (router_.knows(peer.first)) {
-            peer.second.stop_waiting_for(Peer::WaitsFor::room);
-            make_ready(peer);
-        } else {
-            forget(peer.first);
-        }
-    }
-    for (Job& job : jobs_) {
-        job.waits_for = Job::WaitsFor::nothing;
-    }
-    has_input_ = true;
-    turn_later_.ask();
-}
-
 /// Runs one slice of work. If more remains, continues after the event loop has checked its descriptors.
 void Services::turn() {
     if (is_closing_) {
         return;
     }
-    const MemoryReserve::Use use(reserve_);
-    (void)reserve_.restore();
     const MonoTime until = clock_.mono_now() + turn_time;
     look_at_peers();
     do {
@@ -138,13 +114,7 @@ void Services::wake_replays() noexcept {
         }
         turn_later_.ask();
     };
-    while (!is_over_) {
-        try {
-            return reactor_.post(go_on);
-        } catch (const std::bad_alloc&) {
-            ::poll(nullptr, 0, memory_pause_ms);
-        }
-    }
+    reactor_.post(go_on);
 }
 
 void Services::look_at_peers() {
@@ -191,30 +161,12 @@ void Services::take_requests() {
     }
     has_input_ = true;
     pump_.catch_up();
-    try {
-        const auto found = peers_.try_emplace(std::string(batch.peer())).first;
-        ready_.reserve(peers_.size());
-        router_.pause(found->first);
-        found->second.asked.add(batch);
-        make_ready(*found);
-    } catch (const std::bad_alloc&) {
-        lose_requests(batch);
-    }
+    const auto found = peers_.try_emplace(std::string(batch.peer())).first;
+    router_.pause(found->first);
+    found->second.asked.add(batch);
+    make_ready(*found);
 }
 
-/// Counts requests that cannot be stored for lack of memory.
-void Services::lose_requests(const MessageBatch& batch) {
-    counts_.replies_lost += batch.size();
-    const auto found = peers_.find(batch.peer());
-    if (found != peers_.end() && !found->second.is_ready) {
-        router_.resume(found->first);
-        if (found->second.replays == 0) {
-            peers_.erase(found);
-        }
-    }
-}
-
-/// Never allocates: ready_ has capacity for all peers.
 void Services::make_ready(PeerEntry& peer) noexcept {
     if (!peer.second.is_ready && peer.second.can_go_on()) {
         ready_.push_back(&peer);
@@ -229,14 +181,7 @@ void Services::answer_next() {
     PeerEntry& peer = *ready_.front();
     ready_.erase(ready_.begin());
     peer.second.is_ready = false;
-    const ServiceCounts before = counts_;
-    try {
-        answer_first(peer);
-    } catch (const std::bad_alloc&) {
-        counts_ = before;
-        ++counts_.replies_lost;
-        end_first(peer.second);
-    }
+    answer_first(peer);
     make_ready(peer);
     if (peer.second.asked.empty()) {
         router_.resume(peer.first);
@@ -279,8 +224,6 @@ void Services::end_first(Peer& peer) noexcept {
 }
 
 void Services::give_status(const StatusText& text) {
-    const MemoryReserve::Use use(reserve_);
-    (void)reserve_.restore();
     for (PeerEntry& peer : peers_) {
         if (peer.second.stop_waiting_for(Peer::WaitsFor::status)) {
             peer.second.status = text;
@@ -295,12 +238,7 @@ void Services::work_on_next() {
     if (job == jobs_.end()) {
         return;
     }
-    try {
-        work_on(job);
-    } catch (const std::bad_alloc&) {
-        ++counts_.replies_lost;
-        end(job);
-    }
+    work_on(job);
 }
 
 void Services::work_on(std::list<Job>::iterator job) {

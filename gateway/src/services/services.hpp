@@ -1,6 +1,5 @@
 #pragma once
 
-#include "base/memory_reserve.hpp"
 #include "core/clock.hpp"
 #include "core/reactor.hpp"
 #include "core/router.hpp"
@@ -51,8 +50,7 @@ struct ServicesParts {
 /// replies are refused as busy. Of requests, twice one receive buffer or one request per peer.
 /// Failure: the constructor throws std::system_error if an address cannot be bound. An invalid request gets an error
 /// reply. Replies to disconnected peers are counted, as are requests of a peer whose identity another one has taken
-/// over; that peer gets no reply. A request that exhausts memory is counted and gets no reply. recover() may
-/// throw std::bad_alloc and must then be called again.
+/// over; that peer gets no reply.
 class Services {
   public:
     /// Each peer needs about 10 KiB while it has nothing to read.
@@ -76,13 +74,8 @@ class Services {
     [[nodiscard]] ServicesStatus status() const;
     /// Closes the socket like Router::close(). Pending requests and active replays get no reply.
     void close(std::chrono::milliseconds grace, const std::function<void()>& done);
-    /// Repeats the work that a reactor callback without memory may have left undone.
-    void recover();
     /// Waits for the thread that renders a status, if it is running.
-    void join() {
-        is_over_ = true;
-        status_.join();
-    }
+    void join() { status_.join(); }
 
   private:
     struct Peer {
@@ -120,7 +113,6 @@ class Services {
     void look_at_peers();
     void forget(std::string_view peer);
     void take_requests();
-    void lose_requests(const MessageBatch& batch);
     void make_ready(PeerEntry& peer) noexcept;
     void answer_next();
     void answer_first(PeerEntry& entry);
@@ -153,8 +145,6 @@ class Services {
     std::vector<std::string> writable_;
     bool has_input_ = false;
     bool is_closing_ = false;
-    std::atomic<bool> is_over_{false};
-    MemoryReserve reserve_;
     Later turn_later_;
 };
 

@@ -18,7 +18,7 @@ struct ServiceCounts {
     std::array<std::uint64_t, service_errors> errors{};   // error replies
     std::uint64_t replays_completed = 0;
     std::uint64_t samples_replayed = 0;
-    std::uint64_t replies_lost = 0;  // the requesting peer had disconnected, or memory was exhausted
+    std::uint64_t replies_lost = 0;  // the requesting peer had disconnected
 };
 
 struct ServicesStatus : ServiceCounts {

@@ -1,8 +1,5 @@
 #include "services/status_renderer.hpp"
 
-#include "base/memory_reserve.hpp"
-
-#include <exception>
 #include <system_error>
 
 namespace telegate {
@@ -20,17 +17,9 @@ void StatusRenderer::ask() {
     is_asked_ = true;
 }
 
-/// Runs on tg-status. Out of memory for post(), the worker calls it again.
+/// Runs on tg-status.
 MonoTime StatusRenderer::run() {
-    MemoryReserve reserve;
-    const MemoryReserve::Use use(reserve);
-    StatusText text;
-    try {
-        text = reserve.restore() ? render_() : nullptr;
-    } catch (const std::exception&) {  // out of memory: there is no status
-    }
-    (void)reserve.restore();
-    reactor_.post([this, text] { end(text); });
+    reactor_.post([this, text = render_()] { end(text); });
     return MonoTime::max();
 }
 

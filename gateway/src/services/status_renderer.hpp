@@ -12,14 +12,14 @@
 
 namespace telegate {
 
-/// The rendered status. Null: it was not ready in time, or memory was exhausted.
+/// The rendered status. Null: it was not ready in time.
 using StatusText = std::shared_ptr<const std::string>;
 
 /// Renders the status on a dedicated thread, tg-status, which starts with the first request.
 ///
 /// Threads: the reactor's; join() the main one after the reactor has stopped.
 /// Limits: one rendering at a time; requests made during a rendering share its result.
-/// Failure: without a thread or memory the text is null; ask() may throw std::bad_alloc.
+/// Failure: without a thread the text is null.
 class StatusRenderer {
   public:
     /// `render` is called on tg-status, `on_done` on the reactor thread.

@@ -15,7 +15,6 @@
 #include <algorithm>
 #include <exception>
 #include <future>
-#include <new>
 #include <random>
 #include <thread>
 #include <utility>
@@ -23,8 +22,7 @@
 namespace telegate {
 namespace {
 
-constexpr std::chrono::milliseconds memory_pause{100};  // before continuing after std::bad_alloc
-constexpr std::size_t secret_bytes_max = 4'194'304;     // all certificates of a system are 220 KB
+constexpr std::size_t secret_bytes_max = 4'194'304;  // all certificates of a system are 220 KB
 /// A message is sent again after at most acknowledge_max, retry_max and connect_max.
 constexpr std::chrono::seconds resend_max{60};
 
@@ -74,7 +72,7 @@ class Uplinks::One : public std::enable_shared_from_this<One> {
 
     void start() {
         thread_ = start_thread("tg-up-" + options_.runner.name, [self = shared_from_this()]() mutable {
-            self->run();
+            self->reactor_.run();
             std::promise<void> ended = std::move(self->ended_);
             self.reset();  // first: after the end, an abandoned thread uses nothing
             ended.set_value();
@@ -223,24 +221,6 @@ class Uplinks::One : public std::enable_shared_from_this<One> {
             [this, line](const std::string& reason) {
                 log_.warn(line("uplink warning").quote("reason", reason));
             }};
-    }
-
-    /// Runs the reactor. If a call runs out of memory, only that call fails and the loop continues.
-    void run() {
-        bool is_short = false;
-        for (bool is_over = false; !is_over;) {
-            try {
-                if (is_short) {
-                    reactor_.run_for(memory_pause);
-                    log_.warn_limited("out of memory", LogLine("out of memory").add("uplink", options_.runner.name));
-                    is_short = false;
-                }
-                reactor_.run();
-                is_over = true;
-            } catch (const std::bad_alloc&) {
-                is_short = true;
-            }
-        }
     }
 
     const UplinkOptions options_;

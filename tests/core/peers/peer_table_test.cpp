@@ -11,7 +11,6 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
-#include <new>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -270,19 +269,6 @@ TEST_CASE("a router keeps no messages for an endpoint without an alias", "[core]
     PeerTable table(reactor, {}, {zmtp::SocketType::router, 64 * 1024, true}, {});
     CHECK(table.connect({Transport::inproc, "", 0, "nobody"}, {}) == nullptr);
     CHECK(table.connect({Transport::inproc, "", 0, "nobody"}, "alias") != nullptr);
-}
-
-TEST_CASE("exhausted memory in a handler closes only the session it was called for", "[core][peers]") {
-    TableBench bench;
-    RawPeer unlucky = bench.join();
-    RawPeer other = bench.join();
-    bench.on_command = [] {
-        throw std::bad_alloc();
-    };
-    unlucky.send(subscribe("t"));
-    CHECK(bench.is_cut(unlucky));
-    CHECK(bench.ended == std::vector<std::string>{"out of memory"});
-    CHECK(bench.table.sessions().size() == 1);
 }
 
 TEST_CASE("a connection that cannot be made is retried, even if the monitor throws", "[core][peers][connect]") {

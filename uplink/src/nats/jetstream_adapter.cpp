@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <exception>
-#include <new>
 #include <random>
 #include <utility>
 
@@ -76,9 +75,6 @@ void JetStreamAdapter::open() {
         secrets_ = options_.secrets();
         address_ = parse_nats_url(server_).value_or(NatsAddress{});
         link_.open(address_);
-    } catch (const std::bad_alloc&) {
-        close();
-        throw;
     } catch (const std::exception& error) {
         fail(error.what());
     }
@@ -173,9 +169,6 @@ void JetStreamAdapter::handle_info(std::string_view json) {
     state_ = State::securing;
     try {
         link_.secure(secrets_, options_.tls_server_name.empty() ? address_.host : options_.tls_server_name);
-    } catch (const std::bad_alloc&) {
-        close();
-        throw;
     } catch (const std::exception& error) {
         fail(std::string("cannot connect: ") + error.what());
     }
@@ -190,9 +183,6 @@ void JetStreamAdapter::authenticate() {
     try {
         link_.write(connect_text(secrets_, info_, options_.client_name, link_.is_secure()));
         secrets_ = {};
-    } catch (const std::bad_alloc&) {
-        close();
-        throw;
     } catch (const std::exception& error) {
         fail(error.what());
     }

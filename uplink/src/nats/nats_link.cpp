@@ -8,7 +8,6 @@
 #include <array>
 #include <cerrno>
 #include <exception>
-#include <new>
 #include <stdexcept>
 #include <system_error>
 #include <utility>
@@ -148,8 +147,6 @@ bool NatsLink::receive(std::string_view bytes) {
     const bool was_established = tls_->is_established();
     try {
         tls_->receive(bytes, plain);
-    } catch (const std::bad_alloc&) {
-        throw;
     } catch (const std::exception& error) {
         if (was_established && !plain.empty()) {  // it may contain the server's reason
             events_.received(plain);

@@ -406,7 +406,7 @@ void UplinkRunner::send(MonoTime now) {
                 number_of(lane == &backlog_, lane->delivery.sent(now, receipts_.next_transmission(), is_new));
             adapter_->send(*message, number);
         }
-    } catch (const std::exception& error) {  // out of memory
+    } catch (const std::exception& error) {
         close(now);
         note_failure(error.what());
     }
