@@ -21,8 +21,8 @@ packages=(
   python3-statsd python3-influxdb
   # checks of the settings schema
   python3-jsonschema
-  # queues that perf_tool compares with, besides Boost's
-  libconcurrentqueue-dev libreaderwriterqueue-dev
+  # a queue that perf_tool compares with, besides Boost's
+  libconcurrentqueue-dev
   # the database that perf_tool compares the log with
   libsqlite3-dev
   # used in the examples of README.md and docs/how-to-plc.md

@@ -123,6 +123,6 @@ TEST_CASE("the settings files for three kinds of deployment load and have the in
     REQUIRE_FALSE(settings.publish.empty());
     CHECK(settings.publish.front().endpoint == "tcp://127.0.0.1:5556");
     REQUIRE_FALSE(settings.devices.empty());
-    CHECK(settings.devices.back().name == "simulated");  // perf_tool footprint appends to the last section
+    CHECK(settings.devices.back().name == "simulated");  // perf_tool footprint changes its settings
     CHECK(settings.devices.back().interval_ms == 0);
 }

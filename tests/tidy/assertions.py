@@ -194,7 +194,7 @@ ASSERTIONS = {
             "the pump passes on each channel in order, and LogBuffer keeps that order whatever it loses",
         "is_read": "the header was encoded by this process and is still in its memory",
     },
-    "tools/perf_tool/footprint/gateway_process.cpp": {
+    "tools/perf_tool/gateway_process.cpp": {
         "_exit": "ends a child that could not start its program",
     },
     "tools/perf_tool/pipeline/load.hpp": {

@@ -1,7 +1,6 @@
-#include "footprint/gateway_process.hpp"
-#include "footprint/scratch.hpp"
-#include "process_figures.hpp"
+#include "gateway_process.hpp"
 #include "support/catch.hpp"
+#include "system.hpp"
 
 #include <pthread.h>
 
@@ -17,14 +16,9 @@ TEST_CASE("scratch settings use no port and no file that another process may use
         "# listen = 1.2.3.4:80\n[rest]\nlisten = 127.0.0.1:8080\n[publish \"a\"]\n"
         "endpoint = tcp://127.0.0.1:5556\n[publish \"b\"]\n  endpoint=ipc:///tmp/b.ipc\n"
         "[services \"c\"]\nendpoint = ipc:///tmp/c.ipc\n";
-    CHECK(scratch_settings(text, {}, "/x") ==
+    CHECK(scratch_settings(text, "/x") ==
           "# listen = 1.2.3.4:80\n[rest]\nlisten = 127.0.0.1:0\n[publish \"a\"]\nendpoint = tcp://127.0.0.1:0\n"
           "[publish \"b\"]\nendpoint = ipc:///x/b.ipc\n[services \"c\"]\nendpoint = ipc:///x/c.ipc\n");
-}
-
-TEST_CASE("a change replaces the value, or is inserted first if there was none", "[tools][footprint]") {
-    CHECK(scratch_settings("queue_size = 1024\n[queue]\n", {{"queue_size", "256"}, {"log_level", "off"}}, "") ==
-          "log_level = off\nqueue_size = 256\n[queue]\n");
 }
 
 TEST_CASE("a number in a kernel file is found by its full name", "[tools][footprint]") {
@@ -67,6 +61,6 @@ TEST_CASE("the memory of this process can be read, and that of a missing process
 }
 
 TEST_CASE("a program that does not start is reported with its output", "[tools][footprint]") {
-    CHECK_THROWS_AS(GatewayProcess({"/nonexistent", "x.ini", {}}), std::runtime_error);
-    CHECK_THROWS_WITH(GatewayProcess({"/bin/ls", "x.ini", {}}), Catch::Contains("config"));
+    CHECK_THROWS_AS(GatewayProcess({"/nonexistent", "x.ini"}), std::runtime_error);
+    CHECK_THROWS_WITH(GatewayProcess({"/bin/ls", "x.ini"}), Catch::Contains("config"));
 }

@@ -1,6 +1,4 @@
-#include "transport/latency.hpp"
-
-#include "report.hpp"
+#include "round_trips.hpp"
 #include "support/catch.hpp"
 
 #include <sched.h>
@@ -8,9 +6,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
 #include <stdexcept>
-#include <thread>
 #include <vector>
 
 using namespace telegate;
@@ -31,17 +27,6 @@ Bytes same(Bytes payload) {
 void nothing() {}
 
 }  // namespace
-
-TEST_CASE("a percentile is the smallest time that its share of all times does not exceed", "[tools][latency]") {
-    std::vector<std::uint64_t> ns(1'000);
-    std::iota(ns.begin(), ns.end(), 1);
-    CHECK(quantile(ns, 0.5) == 500);
-    CHECK(quantile(ns, 0.99) == 990);
-    CHECK(quantile(ns, 0.999) == 999);
-    CHECK(quantile(ns, 1.0) == 1000);
-    std::vector<std::uint64_t> one{7'000};
-    CHECK(quantile(one, 0.5) == 7'000);
-}
 
 TEST_CASE("a run has the requested number of round trips", "[tools][latency]") {
     CHECK(time_round_trips(work_of(1), same).ns.size() == 1);
@@ -93,28 +78,20 @@ TEST_CASE("a failure of the requesting side ends both sides", "[tools][latency]"
                          std::runtime_error, Catch::Matchers::Message("asking"));
 }
 
-TEST_CASE("both sides run on their assigned processors, and the assignment is undone afterwards", "[tools][latency]") {
-    const int processor = placement_of("together").asking.value();
+TEST_CASE("both sides run on their assigned processors", "[tools][latency]") {
+    const auto processors = two_processors();
+    if (!processors) {
+        return;
+    }
+    CHECK(processors->first != processors->second);
     int asking = -1;
     int answering = -1;
     (void)run_both(
-        {processor, processor}, [&] { answering = ::sched_getcpu(); },
+        processors, [&] { answering = ::sched_getcpu(); },
         [&] {
             asking = ::sched_getcpu();
             return RoundTrips{};
         });
-    CHECK(asking == processor);
-    CHECK(answering == processor);
-    cpu_set_t set;
-    REQUIRE(::sched_getaffinity(0, sizeof set, &set) == 0);
-    CHECK(static_cast<unsigned>(CPU_COUNT(&set)) == std::thread::hardware_concurrency());
-}
-
-TEST_CASE("apart uses two processors if there are two, and free uses none", "[tools][latency]") {
-    const Placement apart = placement_of("apart");
-    CHECK((std::thread::hardware_concurrency() > 1) == (apart.asking != apart.answering));
-    CHECK_FALSE(placement_of("free").asking.has_value());
-    CHECK(words_of(placement_of("free")) == "not pinned");
-    CHECK(words_of({2, 5}) == "pinned to processors 2 and 5");
-    CHECK(words_of({3, 3}) == "both pinned to processor 3");
+    CHECK(asking == processors->first);
+    CHECK(answering == processors->second);
 }

@@ -4,7 +4,7 @@
 #include "support/eventually.hpp"
 #include "support/raw_listener.hpp"
 #include "support/raw_peer.hpp"
-#include "transport/messages.hpp"
+#include "transport/workload.hpp"
 
 #include <cstddef>
 #include <optional>
@@ -68,13 +68,12 @@ struct Tapped {
 };
 
 /// Performs the handshake over a tap with the link's own sockets, as a run does before its clock starts.
-template <class Link, class... Settings>
-[[nodiscard]] Tapped greet_over_tap(const perf::Workload& work, const Settings&... settings) {
-    typename Link::Shared shared(work, settings...);
-    typename Link::Sender sender(shared, work);
+template <class Sender, class Receiver, class Shared>
+[[nodiscard]] Tapped greet_over_tap(const perf::Workload& work, Shared& shared) {
+    Sender sender(shared, work);
     Tap tap(sender.address());
-    typename Link::Receiver receiver(shared, work, tap.address(), 0);
-    perf::Checker checker(work.size, perf::share_of(work, 0));
+    Receiver receiver(shared, work, tap.address(), 0);
+    perf::Checker checker(work, 0);
     std::vector<char> payload(tapped_text.begin(), tapped_text.end());
     payload.resize(work.size);
     perf::stamp(payload, perf::hello_number);

@@ -1,19 +1,11 @@
 #include "support/catch.hpp"
-#include "transport/byte_ring.hpp"
 #include "transport/harness.hpp"
-#include "transport/results.hpp"
+#include "transport_command.hpp"
 
-#include <array>
 #include <csignal>
-#include <cstdint>
 #include <deque>
 #include <initializer_list>
 #include <mutex>
-#include <sstream>
-#include <stdexcept>
-#include <string>
-#include <string_view>
-#include <vector>
 
 using namespace telegate;
 using namespace telegate::perf;
@@ -28,8 +20,12 @@ std::vector<char> message_of(std::uint64_t number, std::size_t bytes = message_b
     return payload;
 }
 
-Checker checker_of(const Share& share, std::initializer_list<std::uint64_t> numbers) {
-    Checker checker(message_bytes, share);
+/// The only receiver of one topic, after these messages.
+Checker checker_of(std::uint64_t messages, std::size_t topics, std::initializer_list<std::uint64_t> numbers) {
+    Workload work;
+    work.messages = messages;
+    work.topics = topics;
+    Checker checker(work, 0);
     for (const std::uint64_t number : numbers) {
         const auto payload = message_of(number);
         checker.take(payload.data(), payload.size());
@@ -40,49 +36,43 @@ Checker checker_of(const Share& share, std::initializer_list<std::uint64_t> numb
 }  // namespace
 
 TEST_CASE("a checker is done when its messages arrived in order, after any number of greetings", "[tools][checker]") {
-    const Checker one = checker_of({0, 1, 3}, {hello_number, hello_number, 0, 1, 2});
+    const Checker one = checker_of(3, 1, {hello_number, hello_number, 0, 1, 2});
     CHECK(one.is_greeted());
     CHECK(one.is_done());
     CHECK(one.received() == 3);
     CHECK_NOTHROW(one.check());
-    CHECK_NOTHROW(checker_of({5, 10, 26}, {5, 15, 25}).check());
-    CHECK_FALSE(checker_of({5, 10, 26}, {5, 15}).is_done());
-    CHECK(checker_of({5, 10, 5}, {}).is_done());
-    CHECK_NOTHROW(checker_of({5, 10, 5}, {}).check());
+    CHECK_NOTHROW(checker_of(26, 10, {0, 10, 20}).check());
+    CHECK_FALSE(checker_of(26, 10, {0, 10}).is_done());
 }
 
 TEST_CASE("a checker detects lost, duplicate, reordered, unknown and surplus messages", "[tools][checker]") {
-    const Share three{0, 1, 3};
     for (const auto& numbers :
          {std::initializer_list<std::uint64_t>{1}, {0, 2}, {0, 0}, {0, hello_number}, {0, 1, 2, 3}, {256}}) {
-        const Checker checker = checker_of(three, numbers);
+        const Checker checker = checker_of(3, 1, numbers);
         CHECK(checker.is_done());
         CHECK_THROWS_AS(checker.check(), std::runtime_error);
     }
 }
 
 TEST_CASE("a checker detects a message with the wrong size or last byte", "[tools][checker]") {
-    Checker size(message_bytes, {0, 1, 3});
+    Checker size({}, 0);
     const auto longer = message_of(0, message_bytes + 1);
     size.take(longer.data(), longer.size());
     CHECK_THROWS_WITH(size.check(), Catch::Contains("size"));
 
-    Checker last(message_bytes, {0, 1, 3});
+    Checker last({}, 0);
     auto changed = message_of(0);
     changed.back() = 'x';
     last.take(changed.data(), changed.size());
     CHECK_THROWS_WITH(last.check(), Catch::Contains("last byte"));
 }
 
-TEST_CASE("every requested topic belongs to one subscriber, and the shares add up to all messages",
-          "[tools][workload]") {
+TEST_CASE("every requested topic belongs to one subscriber", "[tools][workload]") {
     Workload work;
     work.receivers = 8;
     work.topics = 1'000;
     CHECK(topic_of(work, 0) == 0);
     CHECK(topic_of(work, 7) == 875);
-    CHECK(share_of(work, 7).first == 875);
-    CHECK(share_of(work, 7).stride == 1'000);
     CHECK(topic_name(work, 875).size() == topic_name(work, 0).size());
     work.topics = 1;
     CHECK(topic_of(work, 7) == 0);
@@ -91,135 +81,163 @@ TEST_CASE("every requested topic belongs to one subscriber, and the shares add u
 
 namespace {
 
-std::vector<std::string> order;
+/// An engine that sends this many messages per second, at most `most` in a run.
+SocketEngine fake(double messages_per_second, std::uint64_t most) {
+    return {"telegate", [most](const Workload&) { return most; },
+            [=](const Workload& work) {
+                return Outcome{static_cast<double>(work.messages) / messages_per_second, 1, 0.002};
+            }};
+}
 
-template <char name, int messages_per_second>
-Outcome run_fake(const Workload& work) {
-    order.emplace_back(1, name);
-    return {static_cast<double>(work.messages) / messages_per_second, 1};
+/// Returns the figure of a run of this engine that should take two seconds.
+Report measured(const SocketEngine& engine, const Workload& work) {
+    Report report;
+    Group group{"PUB/SUB tcp"};
+    add_engine(group, {"64 B", work}, engine, 2, report);
+    group.engines.at(0).run();
+    return report;
 }
-bool can_all(const Workload& /*work*/) {
-    return true;
-}
-bool can_few(const Workload& work) {
-    return work.messages <= 1'000;
-}
-Outcome run_wrong(const Workload& /*work*/) {
-    throw std::runtime_error("message 7 is lost");
+
+double value_in(const Report& report, const char* table) {
+    const Row* const row = report.find(std::string("PUB/SUB tcp, ") + table, "64 B: telegate");
+    return row == nullptr ? -1 : row->values.at(0);
 }
 
 }  // namespace
 
-TEST_CASE("a trial finds the number of messages that takes the requested time", "[tools][measure]") {
-    const Engine fast{"fast", "", can_all, run_fake<'f', 5'000'000>};
-    CHECK(messages_in(2, fast, {}).messages == Approx(10'000'000).margin(10));
-    const Engine slow{"slow", "", can_all, run_fake<'s', 1'000>};
-    CHECK(messages_in(2, slow, {}).messages == Approx(2'000).margin(2));
-}
-
-TEST_CASE("at most as many messages are sent as an engine supports", "[tools][measure]") {
+TEST_CASE("a trial finds the number of messages that takes the requested time, up to that of the engine",
+          "[tools][measure]") {
     Workload work;
-    work.size = 64 * 1024;
-    const Engine few{"few", "", can_few, run_fake<'w', 1'000'000>};
-    const Amount amount = messages_in(2, few, work);
-    CHECK(amount.messages <= 1'000);
-    CHECK(amount.messages >= 64);
-    CHECK(amount.is_cut);
+    work.messages = 0;
+    const char* const cpu = "CPU ns per message, all threads";
+    CHECK(value_in(measured(fake(5'000'000, UINT64_MAX), work), cpu) == Approx(1e9 / 10'000'000).epsilon(0.01));
+    CHECK(value_in(measured(fake(1'000, UINT64_MAX), work), cpu) == Approx(1e9 / 2'000).epsilon(0.01));
+    CHECK(value_in(measured(fake(1'000'000, 30'000), work), cpu) == Approx(1e9 / 30'000));
 }
 
-namespace {
-
-void measure(Cell& cell, const MeasurePlan& plan, std::size_t runs) {
-    std::ostringstream ignored;
-    Steps steps(runs, {ignored});
-    measure_cell(cell, plan, steps);
+TEST_CASE("deliveries to all receivers are counted", "[tools][measure]") {
+    Workload work;
+    work.messages = 1'000;
+    work.receivers = 4;
+    const Report report = measured(fake(1'000, UINT64_MAX), work);
+    CHECK(value_in(report, "messages per second") == 4'000);
+    CHECK(value_in(report, "CPU ns per message, all threads") == Approx(250'000));
+    CHECK(value_in(report, "CPU ns per message, without the receivers") == Approx(500));
 }
 
-}  // namespace
-
-TEST_CASE("a series reports that its runs were shorter than requested", "[tools][measure]") {
-    Cell cell;
-    cell.work.messages = 0;
-    cell.work.size = 64 * 1024;
-    const MeasurePlan plan{{{"few", "", can_few, run_fake<'w', 1'000'000>}, {"all", "", can_all, run_fake<'x', 1'000>}},
-                           1};
-    measure(cell, plan, 1);
-    CHECK(cell.series[0].is_cut);
-    CHECK_FALSE(cell.series[1].is_cut);
+TEST_CASE("an engine that cannot do the work is ignored", "[tools][measure]") {
+    Report report;
+    Group group;
+    add_engine(group, {"64 B", {}}, fake(1, 0), 1, report);
+    CHECK(group.engines.empty());
 }
 
-TEST_CASE("engines take turns within each run, and deliveries are counted", "[tools][measure]") {
-    Cell cell;
-    cell.work.messages = 1'000;
-    cell.work.receivers = 4;
-    const MeasurePlan plan{{{"a", "", can_all, run_fake<'a', 1'000>}, {"b", "x", can_all, run_fake<'b', 2'000>}}, 1};
-    order.clear();
-    measure(cell, plan, 2);
-    CHECK(order == std::vector<std::string>{"a", "b", "a", "b"});
-    REQUIRE(cell.series.size() == 2);
-    CHECK(cell.series[0].rates == std::vector<double>{4'000, 4'000});
-    CHECK(cell.series[1].rates == std::vector<double>{8'000, 8'000});
-    CHECK(cell.series[0].cpu_ns[0] == Approx(250'000));
-    CHECK(cell.series[1].variant == "x");
-}
-
-TEST_CASE("the publisher's CPU time is per message", "[tools][measure]") {
-    Cell cell;
-    cell.work.messages = 1'000;
-    cell.work.receivers = 2;
-    const auto run = [](const Workload& /*work*/) {
-        return Outcome{1, 1, 0.002};
+TEST_CASE("Telegate is compared with libzmq as reported, with its best variant and with raw, run by run",
+          "[tools][measure]") {
+    Report report;
+    const auto fill = [&report](const std::string& table, const std::string& row, const std::vector<double>& values) {
+        for (const double value : values) {
+            report.add("g, " + table, row, value);
+        }
     };
-    measure(cell, MeasurePlan{{{"raw", "", can_all, run}}, 1}, 1);
-    CHECK(cell.series[0].publisher_cpu_ns[0] == Approx(1'000));
-}
-
-TEST_CASE("a wrong result names the engine and the cell", "[tools][measure]") {
-    Cell cell;
-    cell.group = "PUB/SUB tcp";
-    cell.name = "64 B";
-    const MeasurePlan plan{{{"a", "odd", can_all, run_wrong}}, 1};
-    CHECK_THROWS_WITH(measure(cell, plan, 1), "a (odd), PUB/SUB tcp, 64 B: message 7 is lost");
+    for (const char* const unit : {"messages per second", "microseconds"}) {
+        fill(unit, "64 B: telegate", {40, 20, 30});
+        fill(unit, "64 B: libzmq", {2, 4, 2});
+        fill(unit, "64 B: libzmq, HWM 0", {4, 5, 3});
+        fill(unit, "64 B: raw", {50, 40, 40});
+    }
+    const auto ratios_to = [&report](const std::string& other) {
+        const Row* const row = report.find("g, ratios; above 1, Telegate is better", "64 B: telegate to " + other);
+        return row == nullptr ? std::vector<double>() : row->values;
+    };
+    add_comparisons(report, "g", "messages per second", "64 B");
+    CHECK(ratios_to("libzmq") == std::vector<double>{20, 5, 15});
+    CHECK(ratios_to("the best libzmq, HWM 0") == std::vector<double>{10, 4, 10});
+    CHECK(ratios_to("raw") == std::vector<double>{0.8, 0.5, 0.75});
+    report.tables.pop_back();
+    add_comparisons(report, "g", "microseconds", "64 B");
+    CHECK(ratios_to("libzmq") == std::vector<double>{0.05, 0.2, 2.0 / 30});
+    CHECK(ratios_to("the best libzmq, HWM 0").empty());
 }
 
 namespace {
 
-std::string item_of(std::uint64_t number) {
-    std::string item(16, static_cast<char>('a' + number % 26));
-    item.resize(16 + number % 85, item.front());
-    return item;
+/// Returns the options after parsing.
+Selection parsed(bool for_fanout, const std::string& arguments) {
+    Selection selection(for_fanout);
+    CLI::App app;
+    add_options(app, selection);
+    app.parse(arguments);
+    return selection;
 }
 
-/// Takes the items available to one reader and counts those that arrived unchanged.
-void take_some(ByteRing& ring, std::size_t reader, std::uint64_t& taken) {
-    (void)ring.take(reader, [&](const char* data, std::size_t bytes) {
-        taken += std::string_view(data, bytes) == item_of(taken) ? 1U : 0U;
-    });
+std::vector<std::string> cells(bool for_fanout, const std::string& arguments) {
+    std::vector<std::string> names;
+    for (const CellGroup& group : cells_of(parsed(for_fanout, arguments))) {
+        for (const auto& [name, work] : group.cells) {
+            names.push_back(group.title + ", " + name);
+        }
+    }
+    return names;
 }
 
 }  // namespace
 
-TEST_CASE("each reader of a ring gets every item unchanged, even where the ring wraps around", "[tools][ring]") {
-    ByteRing ring(1, 100, 2);  // a small one
-    std::array<std::uint64_t, 2> taken{};
-    for (std::uint64_t put = 0; put < 10'000;) {
-        if (ring.put(item_of(put))) {
-            ++put;
-        } else {
-            take_some(ring, 0, taken[0]);
-            take_some(ring, 1, taken[1]);
-        }
-        if (put % 3 == 0) {
-            take_some(ring, 0, taken[0]);
-        }
+TEST_CASE("lists on the command line produce the cells in their order", "[tools][selection]") {
+    CHECK(cells(false, "--pattern router --transport ipc,tcp --size 64,8192") ==
+          std::vector<std::string>{"ROUTER-ROUTER ipc, 64 B", "ROUTER-ROUTER ipc, 8 KiB", "ROUTER-ROUTER tcp, 64 B",
+                                   "ROUTER-ROUTER tcp, 8 KiB"});
+    CHECK(cells(false, "").size() == 24);
+    CHECK(cells(false, "--two-processes").size() == 16);  // not over inproc
+    CHECK(cells(true, "--subscribers 1,8 --topics 1,4 --transport inproc") ==
+          std::vector<std::string>{"fan-out inproc, 1 subscriber", "fan-out inproc, 8 subscribers",
+                                   "fan-out inproc, 4 topics, 1 subscriber"});
+    CHECK(cells(true, "").size() == 10);
+    CHECK(cells(false, "--curve") == std::vector<std::string>{"PUB/SUB tcp, CURVE, 64 B", "PUB/SUB tcp, CURVE, 8 KiB",
+                                                              "ROUTER-ROUTER tcp, CURVE, 64 B",
+                                                              "ROUTER-ROUTER tcp, CURVE, 8 KiB"});
+    CHECK(cells(false, "--curve --size 100 --transport ipc --pattern pubsub") ==
+          std::vector<std::string>{"PUB/SUB ipc, CURVE, 100 B"});
+}
+
+TEST_CASE("the original message counts belong to the four original sizes", "[tools][selection]") {
+    const auto groups = cells_of(parsed(false, "--messages original --pattern pubsub --transport tcp"));
+    REQUIRE(groups.at(0).cells.size() == 4);
+    CHECK(groups[0].cells[0].second.messages == 100'000);
+    CHECK(groups[0].cells[3].second.messages == 1'000);
+    CHECK_THROWS_AS(cells(false, "--messages original --size 65"), std::runtime_error);
+}
+
+TEST_CASE("unknown choices are rejected", "[tools][selection]") {
+    const std::string arguments = GENERATE("--pattern pubsub,push", "--transport udp", "--size 15", "--size 64,x",
+                                           "--engine zmq", "--variants best", "--messages 0", "--messages some",
+                                           "--seconds 0", "--seconds 1 --messages 2", "--io-threads 1");
+    CAPTURE(arguments);
+    CHECK_THROWS_AS(parsed(false, arguments), CLI::ParseError);
+}
+
+TEST_CASE("each number of I/O threads is an engine of its own", "[tools][selection]") {
+    const auto engines = engines_of(parsed(true, "--io-threads 1,2 --engine telegate,raw"));
+    REQUIRE(engines.size() == 3);
+    CHECK(engines[0].name == "telegate, 1 I/O thread");
+    CHECK(engines[1].name == "telegate, 2 I/O threads");
+    CHECK(engines[2].name == "raw");
+}
+
+TEST_CASE("every engine delivers all messages of every workload that it can do", "[tools][engine]") {
+    Workload work;
+    work.messages = 1'000;
+    work.transport = GENERATE(Transport::tcp, Transport::ipc, Transport::inproc);
+    work.pattern = GENERATE(Pattern::pubsub, Pattern::router);
+    work.curve = GENERATE(false, true);
+    work.two_processes = GENERATE(false, true);
+    if (!is_possible(work)) {
+        return;
     }
-    ring.publish();
-    for (int round = 0; round < 10; ++round) {
-        take_some(ring, 0, taken[0]);
-        take_some(ring, 1, taken[1]);
+    for (const SocketEngine& engine : engines_of(parsed(true, "--variants all --io-threads 1,2"))) {
+        CAPTURE(engine.name, work.curve, work.two_processes);
+        CHECK((engine.messages_max(work) == 0 || engine.run(work).seconds > 0));
     }
-    CHECK(taken[0] == 10'000);
-    CHECK(taken[1] == 10'000);
 }
 
 namespace {
@@ -238,7 +256,7 @@ void toil() {
 struct FakeLink {
     enum class Fault { none, loses, refuses, dies, toils };
     struct Shared {
-        Shared(const Workload& /*work*/, Fault fault_in) : fault(fault_in) {}
+        explicit Shared(Fault fault_in) : fault(fault_in) {}
         const Fault fault;
         std::mutex mutex;
         std::deque<std::string> messages;
@@ -287,6 +305,10 @@ struct FakeLink {
     };
 };
 
+Outcome run_fake(const Workload& work, FakeLink::Fault fault) {
+    return run_workload<FakeLink::Sender, FakeLink::Receiver>(work, [fault] { return FakeLink::Shared(fault); });
+}
+
 Workload small_work() {
     Workload work;
     work.messages = 1'000;
@@ -296,31 +318,31 @@ Workload small_work() {
 }  // namespace
 
 TEST_CASE("a run takes time and processor time", "[tools][harness]") {
-    const Outcome outcome = run_workload<FakeLink>(small_work(), FakeLink::Fault::none);
+    const Outcome outcome = run_fake(small_work(), FakeLink::Fault::none);
     CHECK(outcome.seconds > 0);
     CHECK(outcome.cpu_seconds >= outcome.publisher_cpu_seconds);
 }
 
 TEST_CASE("CPU time of a receiving thread is not attributed to the publisher", "[tools][harness]") {
-    const Outcome outcome = run_workload<FakeLink>(small_work(), FakeLink::Fault::toils);
+    const Outcome outcome = run_fake(small_work(), FakeLink::Fault::toils);
     CHECK(outcome.cpu_seconds >= toil_seconds);
     CHECK(outcome.cpu_seconds - outcome.publisher_cpu_seconds >= 0.9 * toil_seconds);
     CHECK(outcome.publisher_cpu_seconds > 0);
 }
 
 TEST_CASE("a lost message fails the run", "[tools][harness]") {
-    CHECK_THROWS_WITH(run_workload<FakeLink>(small_work(), FakeLink::Fault::loses), Catch::Contains("lost"));
+    CHECK_THROWS_WITH(run_fake(small_work(), FakeLink::Fault::loses), Catch::Contains("lost"));
 }
 
 TEST_CASE("a receiver that cannot connect fails the run immediately, as a thread and as a process",
           "[tools][harness]") {
     Workload work = small_work();
     work.two_processes = GENERATE(false, true);
-    CHECK_THROWS_WITH(run_workload<FakeLink>(work, FakeLink::Fault::refuses), "cannot connect");
+    CHECK_THROWS_WITH(run_fake(work, FakeLink::Fault::refuses), "cannot connect");
 }
 
 TEST_CASE("a receiving process that terminates fails the run immediately", "[tools][harness]") {
     Workload work = small_work();
     work.two_processes = true;
-    CHECK_THROWS_WITH(run_workload<FakeLink>(work, FakeLink::Fault::dies), Catch::Contains("died"));
+    CHECK_THROWS_WITH(run_fake(work, FakeLink::Fault::dies), Catch::Contains("died"));
 }

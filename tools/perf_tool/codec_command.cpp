@@ -4,13 +4,12 @@
 #include "encode/cbor_encoder.hpp"
 #include "encode/json_encoder.hpp"
 #include "encode/record_encoder.hpp"
+#include "system.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <array>
-#include <chrono>
 #include <cstring>
-#include <memory>
 #include <random>
 #include <stdexcept>
 
@@ -23,9 +22,8 @@ using Document = nlohmann::ordered_json;
 constexpr std::int64_t epoch_ms = 1'795'217'494'123;
 constexpr std::int64_t first_time_ns = 1'795'216'294'123'456'789;
 constexpr std::int64_t reading_interval_ns = 10'000'037;
-constexpr std::uint64_t first_seq = 12'300;
-constexpr std::size_t channels_max = 64;
-constexpr std::size_t samples_max = 16 * channels_max;
+constexpr std::size_t codec_channels = 64;
+constexpr std::size_t samples_max = 16 * codec_channels;
 constexpr std::size_t buffer_bytes = 256 * 1024;   // of a segment of the log, which stays in the cache
 constexpr std::uint64_t slow_engine_divisor = 10;  // engines that take ten times as long encode fewer samples
 
@@ -34,11 +32,6 @@ struct CodecOptions {
     std::vector<std::string> values{"few", "full", "integer", "boolean", "text"};
     std::uint64_t samples = 1'000'000;
 };
-
-/// Returns the name of a kind of value in reports.
-std::string shown(const std::string& values) {
-    return values == "few" ? "12.5" : values == "full" ? "17 digits" : values;
-}
 
 void set_value(TelemetrySample& sample, std::string_view values, std::mt19937_64& random) {
     if (values == "few") {
@@ -66,17 +59,17 @@ void set_value(TelemetrySample& sample, std::string_view values, std::mt19937_64
 /// Threads: one. Limits: samples_max samples. Failure: may throw std::bad_alloc.
 struct CodecSamples {
     explicit CodecSamples(std::string_view values) {
-        for (std::size_t channel = 0; channel < channels_max; ++channel) {
-            channels.add(DeviceId{0}, "host", channel == 0 ? "cpu.user" : "cpu" + std::to_string(channel) + ".user",
-                         "%");
-        }
         std::mt19937_64 random(1);
         for (std::size_t index = 0; index < samples_max; ++index) {
-            const std::size_t tick = index / channels_max;
+            const std::size_t tick = index / codec_channels;
+            if (tick == 0) {
+                channels.add(DeviceId{0}, "host", index == 0 ? "cpu.user" : "cpu" + std::to_string(index) + ".user",
+                             "%");
+            }
             TelemetrySample& sample = samples.emplace_back();
             sample.time_utc_ns = first_time_ns + static_cast<std::int64_t>(tick) * reading_interval_ns;
-            sample.seq = first_seq + tick;
-            sample.channel = static_cast<ChannelId>(index % channels_max);
+            sample.seq = 12'300 + tick;
+            sample.channel = static_cast<ChannelId>(index % codec_channels);
             set_value(sample, values, random);
         }
     }
@@ -84,17 +77,17 @@ struct CodecSamples {
     ChannelTable channels;
     std::vector<TelemetrySample> samples;
 };
+using Source = std::shared_ptr<const CodecSamples>;
 
 /// Prevents the compiler from removing writes to this memory.
 void keep(const void* written) {
     asm volatile("" : : "g"(written) : "memory");
 }
 
-/// Encodes `count` samples one after the other into a buffer. Returns the bytes.
+/// Encodes `count` samples one after the other into a buffer.
 template <class Encoder>
-std::uint64_t encode_all(Encoder& encoder, const std::vector<TelemetrySample>& samples, std::uint64_t count,
-                         std::vector<char>& buffer) {
-    std::uint64_t bytes = 0;
+void encode_all(Encoder& encoder, const std::vector<TelemetrySample>& samples, std::uint64_t count,
+                std::vector<char>& buffer) {
     std::size_t used = 0;
     std::size_t next = 0;
     for (std::uint64_t done = 0; done < count; ++done) {
@@ -104,12 +97,9 @@ std::uint64_t encode_all(Encoder& encoder, const std::vector<TelemetrySample>& s
             keep(buffer.data());
             used = 0;
         }
-        const std::size_t written = encoder.encode(sample, buffer.data() + used);
-        used += written;
-        bytes += written;
+        used += encoder.encode(sample, buffer.data() + used);
     }
     keep(buffer.data());
-    return bytes;
 }
 
 Document value_of(const TelemetrySample& sample) {
@@ -158,103 +148,72 @@ void check(const CodecSamples& from) {
     }
 }
 
-/// An encoder and a kind of value.
-struct CodecEngine {
-    std::string format;
-    std::string value;  // as shown
-    std::uint64_t samples;
-    std::function<std::uint64_t(std::uint64_t)> encode;  // encodes a number of samples; returns the bytes
-
-    [[nodiscard]] std::string name() const { return format + ", " + value; }
-};
-
-using Source = std::shared_ptr<const CodecSamples>;
+/// Encodes a number of samples.
+using Encode = std::function<void(std::uint64_t)>;
 
 template <class Encoder>
-auto encode_with(const Source& from) {
+Encode encode_with(const Source& from) {
     const auto encoder = std::make_shared<Encoder>(from->channels, epoch_ms);
     const auto buffer = std::make_shared<std::vector<char>>(buffer_bytes);
+    encode_all(*encoder, from->samples, samples_max, *buffer);  // warm-up; makes each channel known
     return [=](std::uint64_t count) {
-        return encode_all(*encoder, from->samples, count, *buffer);
+        encode_all(*encoder, from->samples, count, *buffer);
     };
 }
 
 template <class Write>
-auto encode_with_library(const Source& from, Write write) {
+Encode encode_with_library(const Source& from, Write write) {
     return [=](std::uint64_t count) {
-        const std::string time = "2026-11-20T23:11:34.123456789Z";
-        std::uint64_t bytes = 0;
         for (std::uint64_t done = 0; done < count; ++done) {
-            bytes += write(document_of(from->channels, from->samples[done % samples_max], time)).size();
+            const auto written =
+                write(document_of(from->channels, from->samples[done % samples_max], "2026-11-20T23:11:34.123456789Z"));
+            keep(written.data());
         }
-        return bytes;
     };
 }
 
-std::vector<CodecEngine> make_engines(const CodecOptions& options) {
-    const std::uint64_t all = options.samples;
-    const std::uint64_t few = std::max<std::uint64_t>(1, all / slow_engine_divisor);
-    const auto dump = [](const Document& document) {
-        return document.dump();
+/// Returns the engines for a kind of values.
+Group group_of(const CodecOptions& options, const std::string& values, Report& report) {
+    const std::string shown = values == "few" ? "12.5" : values == "full" ? "17 digits" : values;
+    const std::string table = shown + ", nanoseconds per sample";
+    Group group{shown};
+    const auto from = std::make_shared<const CodecSamples>(values);
+    check(*from);
+    const auto add = [&](const std::string& name, const Encode& encode, double most = 0) {
+        if (!contains(options.formats, name.substr(0, name.find(' ')))) {
+            return;
+        }
+        const bool is_slow = name.starts_with("nlohmann");
+        const std::uint64_t count = std::max<std::uint64_t>(1, options.samples / (is_slow ? slow_engine_divisor : 1));
+        const Goal goal = values == "few" && most > 0 ? Goal::at_most(most) : Goal{};
+        group.engines.push_back({name, [=, &report] {
+                                     const auto begin = std::chrono::steady_clock::now();
+                                     encode(count);
+                                     const double ns = seconds_since(begin) * 1e9;
+                                     report.add(table, name, ns / static_cast<double>(count), goal);
+                                 }});
     };
-    const auto to_cbor = [](const Document& document) {
-        return Document::to_cbor(document);
+    add("json", encode_with<JsonEncoder>(from), 120);
+    add("cbor", encode_with<CborEncoder>(from), 60);
+    add("record", encode_with<RecordEncoder>(from), 10);
+    add("nlohmann json", encode_with_library(from, [](const Document& document) { return document.dump(); }));
+    add("nlohmann cbor",
+        encode_with_library(from, [](const Document& document) { return Document::to_cbor(document); }));
+    group.finish = [=, &report] {
+        for (const std::string format : {"json", "cbor"}) {
+            report.add_ratio(shown + ", ratios", "nlohmann over " + format, report.find(table, "nlohmann " + format),
+                             report.find(table, format));
+        }
     };
-    std::vector<CodecEngine> engines;
+    return group;
+}
+
+Plan plan(const CodecOptions& options, Report& report) {
+    Plan groups;
     for (const std::string& values : options.values) {
-        const auto from = std::make_shared<const CodecSamples>(values);
-        check(*from);
-        for (CodecEngine& engine :
-             std::vector<CodecEngine>{{"json", shown(values), all, encode_with<JsonEncoder>(from)},
-                                      {"cbor", shown(values), all, encode_with<CborEncoder>(from)},
-                                      {"record", shown(values), all, encode_with<RecordEncoder>(from)},
-                                      {"nlohmann json", shown(values), few, encode_with_library(from, dump)},
-                                      {"nlohmann cbor", shown(values), few, encode_with_library(from, to_cbor)}}) {
-            if (contains(options.formats, engine.format.substr(0, engine.format.find(' ')))) {
-                engines.push_back(std::move(engine));
-            }
-        }
+        groups.push_back(group_of(options, values, report));
     }
-    return engines;
-}
-
-double nanoseconds_per_sample(const CodecEngine& engine) {
-    const auto begin = std::chrono::steady_clock::now();
-    (void)engine.encode(engine.samples);
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    return seconds * 1e9 / static_cast<double>(engine.samples);
-}
-
-/// Adds the speed-up of Telegate for values that both have encoded.
-void add_ratios(Report& report, const CodecOptions& options) {
-    for (const std::string& values : options.values) {
-        for (const std::string format : {"json, ", "cbor, "}) {
-            const std::string name = format + shown(values);
-            report.add_ratio(name + " over nlohmann", "nlohmann " + name, name);
-        }
-    }
-}
-
-/// Returns the goal in nanoseconds, for values with few digits.
-Goal goal_of(const std::string& engine) {
-    const double most = engine == "json, 12.5" ? 120 : engine == "cbor, 12.5" ? 60 : engine == "record, 12.5" ? 10 : 0;
-    return most > 0 ? Goal::at_most(most) : Goal{};
-}
-
-void measure(const CodecOptions& options, Steps& steps, Report& report) {
-    const std::vector<CodecEngine> engines = make_engines(options);
-    report = {"codec", "nanoseconds per sample"};
-    for (const CodecEngine& engine : engines) {
-        (void)engine.encode(samples_max);  // warm-up; makes each channel known
-    }
-    steps.expect(steps.runs() * engines.size());
-    for (std::size_t run = 0; run < steps.runs(); ++run) {
-        for (const CodecEngine& engine : engines) {
-            steps.next(engine.name());
-            report.add(engine.name(), nanoseconds_per_sample(engine), goal_of(engine.name()));
-        }
-    }
-    add_ratios(report, options);
+    return groups;
 }
 
 void add_options(CLI::App& app, CodecOptions& chosen) {
@@ -268,8 +227,8 @@ void add_options(CLI::App& app, CodecOptions& chosen) {
 
 }  // namespace
 
-Command::Action describe_codec_command(CLI::App& app) {
-    return make_action<CodecOptions>(app, add_options, measure);
+Planner describe_codec_command(CLI::App& app) {
+    return make_planner<CodecOptions>(app, add_options, plan);
 }
 
 }  // namespace telegate::perf

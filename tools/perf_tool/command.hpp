@@ -1,8 +1,7 @@
 #pragma once
 
+#include "bench.hpp"
 #include "report.hpp"
-#include "steps.hpp"
-#include "transport/results.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -13,34 +12,29 @@
 #include <string>
 #include <string_view>
 #include <system_error>
-#include <utility>
-#include <variant>
 #include <vector>
 
 namespace telegate::perf {
 
-/// A subcommand of perf_tool. `describe` adds its options to the command line and returns the function that measures.
-/// That function measures all engines once per run, in turn, and fills the result step by step, so that it is useful if
-/// the user ends the measurement. It throws std::runtime_error if a result is wrong. The report shows the options with
-/// their values; `parameters` of the result are additional.
-struct Command {
-    using Result = std::variant<Report, Matrix>;
-    using Action = std::function<void(Steps& steps, Result& result)>;
+/// Returns what is measured; the engines add their figures to the report, which outlives them.
+using Planner = std::function<Plan(Report& report)>;
 
+/// A subcommand of perf_tool. `describe` adds its options to the command line. The report shows the options with their
+/// values; `parameters` that the planner adds are additional.
+struct Command {
     const char* name;
     const char* summary;
-    Action (*describe)(CLI::App& options);
+    Planner (*describe)(CLI::App& options);
 };
 
-/// Returns the action of a command whose options `add` adds to the command line.
-template <class Options, class Result>
-[[nodiscard]] Command::Action make_action(CLI::App& app, void (*add)(CLI::App& app, Options& options),
-                                          void (*measure)(const Options& options, Steps& steps, Result& result),
-                                          Options defaults = {}) {
+/// Returns the planner of a command whose options `add` adds to the command line.
+template <class Options>
+[[nodiscard]] Planner make_planner(CLI::App& app, void (*add)(CLI::App& app, Options& options),
+                                   Plan (*plan)(const Options& options, Report& report), Options defaults = {}) {
     const auto options = std::make_shared<Options>(std::move(defaults));
     add(app, *options);
-    return [options, measure](Steps& steps, Command::Result& result) {
-        measure(*options, steps, result.emplace<Result>());
+    return [options, plan](Report& report) {
+        return plan(*options, report);
     };
 }
 
@@ -48,6 +42,10 @@ template <class Options, class Result>
 template <class Value>
 CLI::Option* add_list(CLI::App& app, const std::string& name, std::vector<Value>& values, const std::string& about) {
     return app.add_option(name, values, about)->delimiter(',');
+}
+
+[[nodiscard]] inline bool contains(const std::vector<std::string>& names, std::string_view name) {
+    return std::ranges::find(names, name) != names.end();
 }
 
 /// Returns the number that is the whole text; 0 if there is none.
@@ -69,15 +67,15 @@ CLI::Option* add_list(CLI::App& app, const std::string& name, std::vector<Value>
             "NUMBER|" + std::string(word)};
 }
 
-[[nodiscard]] Command::Action describe_codec_command(CLI::App& options);
-[[nodiscard]] Command::Action describe_fanout_command(CLI::App& options);
-[[nodiscard]] Command::Action describe_footprint_command(CLI::App& options);
-[[nodiscard]] Command::Action describe_latency_command(CLI::App& options);
-[[nodiscard]] Command::Action describe_log_command(CLI::App& options);
-[[nodiscard]] Command::Action describe_monitor_command(CLI::App& options);
-[[nodiscard]] Command::Action describe_pipeline_command(CLI::App& options);
-[[nodiscard]] Command::Action describe_queue_command(CLI::App& options);
-[[nodiscard]] Command::Action describe_transport_command(CLI::App& options);
-[[nodiscard]] Command::Action describe_uplink_command(CLI::App& options);
+[[nodiscard]] Planner describe_codec_command(CLI::App& options);
+[[nodiscard]] Planner describe_fanout_command(CLI::App& options);
+[[nodiscard]] Planner describe_footprint_command(CLI::App& options);
+[[nodiscard]] Planner describe_latency_command(CLI::App& options);
+[[nodiscard]] Planner describe_log_command(CLI::App& options);
+[[nodiscard]] Planner describe_monitor_command(CLI::App& options);
+[[nodiscard]] Planner describe_pipeline_command(CLI::App& options);
+[[nodiscard]] Planner describe_queue_command(CLI::App& options);
+[[nodiscard]] Planner describe_transport_command(CLI::App& options);
+[[nodiscard]] Planner describe_uplink_command(CLI::App& options);
 
 }  // namespace telegate::perf

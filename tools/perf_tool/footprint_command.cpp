@@ -1,19 +1,22 @@
 #include "command.hpp"
-#include "footprint/allocation_counts.hpp"
-#include "footprint/gateway_process.hpp"
-#include "footprint/scratch.hpp"
-#include "footprint/status_client.hpp"
-#include "process_figures.hpp"
+#include "gateway_process.hpp"
+#include "system.hpp"
 
-#include "core/bounded_queue.hpp"
-#include "core/telemetry_sample.hpp"
+#include "core/endpoint.hpp"
+#include "core/message.hpp"
+#include "core/reactor.hpp"
+#include "core/subscriber.hpp"
+
+#include <httplib.h>
+
+#include <cstring>
+#include <filesystem>
+#include <regex>
 
 namespace telegate::perf {
 
 namespace {
 
-constexpr std::size_t queue_samples = 65'536;
-constexpr double queue_sample_bytes_max = 64;
 constexpr const char* all_scenarios = "all";
 
 /// The goals of a scenario; 0 for none.
@@ -27,12 +30,11 @@ struct FootprintGoals {
 /// One way to run gateway_app.
 struct Scenario {
     std::string name;
-    std::string config;  // a file
-    SettingChanges changes{};
-    std::string more{};  // appended to the file, so for its last section
+    std::string config;                      // a file
+    std::vector<std::string> settings = {};  // "KEY=VALUE", which override those of the file
     std::size_t subscribers = 0;
     std::size_t polls_per_second = 0;  // of GET /status
-    FootprintGoals goals{};
+    FootprintGoals goals = {};
 };
 
 std::vector<Scenario> usual_scenarios() {
@@ -43,16 +45,17 @@ std::vector<Scenario> usual_scenarios() {
     const FootprintGoals at_rest{10 * 1'024, 3 * 1'024, 0.1, true};  // with Debian's shared libraries
     // The goals of the three deployments are the lower ends of TelemetryHub's figures for them. 100 ms and one device
     // correspond to its figures of 4.5 MB and 3 to 5 %.
-    return {{"shipped", shipped, {}, "", 0, 0, at_rest},
-            {"100 ms", embedded, {{"sampling_interval_ms", "100"}, {"queue_size", "256"}}, "", 0, 0, at_rest},
-            {"queue of 256", shipped, {{"queue_size", "256"}}, "", 0, 0, at_rest},
-            {"queue of 65536", shipped, {{"queue_size", "65536"}}},
-            {"16 subscribers", shipped, {}, "", 16},
-            {"REST at 10 Hz", shipped, {}, "", 0, 10},
-            {"embedded", embedded, {}, "", 0, 0, {2 * 1'024, 0, 1, true}},
-            {"high frequency", folder + "/high_frequency.ini", {}, "", 0, 0, {10 * 1'024, 0, 5, true}},
-            {"cloud", cloud, {}, "", 0, 0, {20 * 1'024, 0, 3, true}},
-            {"cloud, five-fold", cloud, {}, "burst_probability = 1\nburst_samples = 5\n", 1}};
+    return {
+        {"shipped", shipped, {}, 0, 0, at_rest},
+        {"100 ms", embedded, {"sampling_interval_ms=100", "queue_size=256"}, 0, 0, at_rest},
+        {"queue of 256", shipped, {"queue_size=256"}, 0, 0, at_rest},
+        {"queue of 65536", shipped, {"queue_size=65536"}},
+        {"16 subscribers", shipped, {}, 16},
+        {"REST at 10 Hz", shipped, {}, 0, 10},
+        {"embedded", embedded, {}, 0, 0, {2 * 1'024, 0, 1, true}},
+        {"high frequency", folder + "/high_frequency.ini", {}, 0, 0, {10 * 1'024, 0, 5, true}},
+        {"cloud", cloud, {}, 0, 0, {20 * 1'024, 0, 3, true}},
+        {"cloud, five-fold", cloud, {"device.simulated.burst_probability=1", "device.simulated.burst_samples=5"}, 1}};
 }
 
 struct FootprintOptions {
@@ -72,45 +75,67 @@ std::uint64_t allocations_in(const std::string& path) {
     return calls;
 }
 
-/// A running gateway with its clients.
+/// A running gateway with its clients, which are served in wait().
+/// Threads: one. Limits: none. Failure: as GatewayProcess; wait() throws std::runtime_error if a request fails, and
+/// Interrupted.
 class Stage {
   public:
-    Stage(const Scenario& scenario, GatewayProcess::Setup setup) : gateway_(with_settings(scenario, std::move(setup))) {
-        if (scenario.subscribers > 0) {
-            crowd_ = std::make_unique<Crowd>(gateway_.endpoints().at(0), scenario.subscribers);
-        }
-        if (scenario.polls_per_second > 0) {
-            constexpr std::chrono::nanoseconds second = std::chrono::seconds(1);
-            poller_ = std::make_unique<StatusClient>(gateway_.rest_address(),
-                                                     second / static_cast<std::int64_t>(scenario.polls_per_second));
+    Stage(const Scenario& scenario, GatewayProcess::Setup setup)
+        : scenario_(scenario), gateway_(with_settings(std::move(setup))) {
+        while (subscribers_.size() < scenario.subscribers) {
+            auto& subscriber = *subscribers_.emplace_back(std::make_unique<Subscriber>(reactor_, SocketOptions()));
+            subscriber.subscribe("");
+            subscriber.connect(std::get<Endpoint>(parse_endpoint(gateway_.endpoints().at(0))));
+            subscriber.set_on_readable([this, &subscriber] {
+                while (subscriber.receive(batch_)) {
+                }
+            });
         }
     }
 
     [[nodiscard]] pid_t id() const noexcept { return gateway_.id(); }
-    /// Stops the clients, then the gateway. Returns its log.
-    std::string stop(std::vector<double>& status_us) {
-        if (poller_ != nullptr) {
-            status_us = poller_->stop();
+    /// Waits. Returns the time of each GET /status in microseconds, which has a new connection each time.
+    std::vector<double> wait(double seconds) {
+        const auto begin = std::chrono::steady_clock::now();
+        std::vector<double> status_us;
+        for (double passed = 0; passed < seconds; passed = seconds_since(begin)) {
+            wait_seconds(0);  // detects interrupts
+            if (passed * static_cast<double>(scenario_.polls_per_second) > static_cast<double>(status_us.size())) {
+                status_us.push_back(time_request());
+            }
+            reactor_.run_for(std::chrono::milliseconds(10));
         }
-        crowd_.reset();
-        return gateway_.stop();
+        return status_us;
     }
+    /// Returns the log.
+    std::string stop() { return gateway_.stop(); }
 
   private:
-    GatewayProcess::Setup with_settings(const Scenario& scenario, GatewayProcess::Setup setup) const {
-        const std::string text = content_of(scenario.config);
+    [[nodiscard]] GatewayProcess::Setup with_settings(GatewayProcess::Setup setup) const {
+        const std::string text = content_of(scenario_.config);
         if (text.empty()) {
-            throw std::runtime_error("cannot read " + scenario.config);
+            throw std::runtime_error("cannot read " + scenario_.config);
         }
-        setup.config = folder_.write("gateway.ini",
-                                     scratch_settings(text + "\n" + scenario.more, scenario.changes, folder_.path()));
+        setup.config = folder_.write("gateway.ini", scratch_settings(text, folder_.path()));
+        setup.settings = scenario_.settings;
         return setup;
     }
+    [[nodiscard]] double time_request() const {
+        const auto begin = std::chrono::steady_clock::now();
+        httplib::Client client("http://" + gateway_.rest_address());
+        const auto response = client.Get("/status");
+        if (!response || response->status != 200) {
+            throw std::runtime_error("GET /status failed");
+        }
+        return seconds_since(begin) * 1e6;
+    }
 
+    const Scenario scenario_;
     const ScratchFolder folder_;
     GatewayProcess gateway_;
-    std::unique_ptr<Crowd> crowd_;
-    std::unique_ptr<StatusClient> poller_;
+    Reactor reactor_;
+    std::vector<std::unique_ptr<Subscriber>> subscribers_;
+    MessageBatch batch_;
 };
 
 /// Returns the sum of a ledger entry over all devices, from the log of a stopped gateway.
@@ -125,40 +150,38 @@ double in_ledger(const std::string& log, const std::string& key) {
 
 /// Adds all figures of one run except the allocations.
 void measure_running(Report& report, const FootprintOptions& options, const Scenario& scenario) {
-    using Clock = std::chrono::steady_clock;
-    Stage stage(scenario, {options.program, "", {}});
-    const auto started = Clock::now();
-    wait_seconds(options.warm_up_seconds);
+    Stage stage(scenario, {options.program});
+    const auto started = std::chrono::steady_clock::now();
+    (void)stage.wait(options.warm_up_seconds);
     const std::vector<ThreadFigures> before = threads_of(stage.id());
-    const auto begin = Clock::now();
-    wait_seconds(options.seconds);
-    const std::chrono::duration<double> time = Clock::now() - begin;
+    const auto begin = std::chrono::steady_clock::now();
+    std::vector<double> status_us = stage.wait(options.seconds);
+    const double seconds = seconds_since(begin);
     const std::vector<ThreadFigures> after = threads_of(stage.id());
     const ProcessMemory memory = memory_of(stage.id());
-    const std::chrono::duration<double> ran = Clock::now() - started;
-    std::vector<double> status_us;
-    const std::string log = stage.stop(status_us);
+    const double ran_seconds = seconds_since(started);
+    const std::string log = stage.stop();
 
     const auto add = [&](const char* figure, double value, const Goal& goal = {}) {
-        report.add(scenario.name + ": " + figure, value, goal);
+        report.add(scenario.name, figure, value, goal);
     };
     const auto at_most = [](double value) {
         return value > 0 ? Goal::at_most(value) : Goal{};
     };
     const FootprintGoals& goals = scenario.goals;
     const ThreadFigures all = since(before, after, "");
-    const double wake_ups = static_cast<double>(all.wake_ups) / time.count();
-    const double samples = in_ledger(log, "sampled") / ran.count();
-    add("resident, KiB", static_cast<double>(memory.resident_kib), at_most(goals.resident_kib));
-    add("proportional, KiB", static_cast<double>(memory.proportional_kib));
-    add("anonymous, KiB", static_cast<double>(memory.anonymous_kib), at_most(goals.anonymous_kib));
+    const double wake_ups = static_cast<double>(all.wake_ups) / seconds;
+    const double samples = in_ledger(log, "sampled") / ran_seconds;
+    add("resident, KiB", memory.resident_kib, at_most(goals.resident_kib));
+    add("proportional, KiB", memory.proportional_kib);
+    add("anonymous, KiB", memory.anonymous_kib, at_most(goals.anonymous_kib));
     add("threads", static_cast<double>(after.size()));
     add("descriptors", static_cast<double>(memory.descriptors));
-    add("CPU, % of one", static_cast<double>(all.cpu_ns) * 100 / 1e9 / time.count(), at_most(goals.cpu_percent));
+    add("CPU, % of one", static_cast<double>(all.cpu_ns) * 100 / 1e9 / seconds, at_most(goals.cpu_percent));
     add("samples, /s", samples);
     add("dropped, samples", in_ledger(log, "dropped_queue_overflow"), Goal::at_most(0));
     add("wake-ups, /s", wake_ups);
-    add("context switches, /s", static_cast<double>(all.wake_ups + all.preemptions) / time.count());
+    add("context switches, /s", static_cast<double>(all.wake_ups + all.preemptions) / seconds);
     if (goals.few_wake_ups) {
         add("wake-ups beyond samples, /s", wake_ups - samples, Goal::at_most(2));
     }
@@ -171,37 +194,18 @@ void measure_running(Report& report, const FootprintOptions& options, const Scen
 /// Adds the allocations, in a run of their own, because counting affects the other figures.
 void count_allocations(Report& report, const FootprintOptions& options, const Scenario& scenario) {
     const ScratchFolder folder;
-    const std::string path = folder.write("allocations", std::string(sizeof(AllocationCounts), '\0'));
-    Stage stage(scenario,
-                {options.program,
-                 "",
-                 {std::string(allocation_file_variable) + "=" + path, "LD_PRELOAD=" + options.allocation_counter}});
-    wait_seconds(options.warm_up_seconds);
+    const std::string path = folder.write("allocations", std::string(3 * sizeof(std::uint64_t), '\0'));
+    Stage stage(
+        scenario,
+        {options.program, "", {}, {"TELEGATE_ALLOCATIONS=" + path, "LD_PRELOAD=" + options.allocation_counter}});
+    (void)stage.wait(options.warm_up_seconds);
     const std::uint64_t before = allocations_in(path);
-    wait_seconds(options.seconds);
+    (void)stage.wait(options.seconds);
     const std::uint64_t after = allocations_in(path);
-    std::vector<double> ignored;
-    stage.stop(ignored);
+    (void)stage.stop();
     if (after > 0) {
-        report.add(scenario.name + ": allocations, /s", static_cast<double>(after - before) / options.seconds);
+        report.add(scenario.name, "allocations, /s", static_cast<double>(after - before) / options.seconds);
     }
-}
-
-/// Adds the memory of an empty queue, and the memory per sample of a full one, measured in this process.
-void measure_queue(Report& report) {
-    constexpr double kib = 1'024;
-    const auto anonymous_kib = [] {
-        return static_cast<double>(memory_of(0).anonymous_kib);
-    };
-    const double before = anonymous_kib();
-    BoundedQueue<TelemetrySample> queue(queue_samples, OverflowPolicy::drop_oldest);
-    const double empty = anonymous_kib();
-    for (std::size_t sample = 0; sample < queue_samples; ++sample) {
-        queue.push(queue.first(), TelemetrySample{}, [](const TelemetrySample&, QueueLoss) {});
-    }
-    report.add("queue of 65536: empty, bytes", (empty - before) * kib);
-    report.add("queue of 65536: full, bytes/sample", (anonymous_kib() - before) * kib / queue_samples,
-               Goal::at_most(queue_sample_bytes_max));
 }
 
 std::vector<Scenario> scenarios_of(const FootprintOptions& options) {
@@ -219,25 +223,23 @@ std::vector<Scenario> scenarios_of(const FootprintOptions& options) {
     return scenarios;
 }
 
-void measure(const FootprintOptions& options, Steps& steps, Report& report) {
-    report = {"footprint", "one gateway_app, without its clients"};
-    report.parameters = {{"allocations", options.allocation_counter.empty()
-                                             ? "not counted: the counter was not built"
-                                             : "counted in separate runs by a preloaded library"}};
-    const std::vector<Scenario> scenarios = scenarios_of(options);
-    steps.expect(scenarios.size() * steps.runs());
-    for (std::size_t run = 0; options.configs.empty() && run < steps.runs(); ++run) {
-        measure_queue(report);
-    }
-    for (const Scenario& scenario : scenarios) {
-        for (std::size_t run = 0; run < steps.runs(); ++run) {
-            steps.next(scenario.name);
-            measure_running(report, options, scenario);
-            if (!options.allocation_counter.empty()) {
-                count_allocations(report, options, scenario);
-            }
+Plan plan(const FootprintOptions& options, Report& report) {
+    report.parameters.emplace_back("allocations", options.allocation_counter.empty()
+                                                      ? "not counted: the counter was not built"
+                                                      : "counted in separate runs by a preloaded library");
+    Plan groups;
+    for (const Scenario& scenario : scenarios_of(options)) {
+        Group& group = groups.emplace_back(Group{scenario.name});
+        group.engines.push_back({"gateway_app", [=, &report] {
+                                     measure_running(report, options, scenario);
+                                 }});
+        if (!options.allocation_counter.empty()) {
+            group.engines.push_back({"allocations", [=, &report] {
+                                         count_allocations(report, options, scenario);
+                                     }});
         }
     }
+    return groups;
 }
 
 void add_options(CLI::App& app, FootprintOptions& chosen) {
@@ -261,8 +263,8 @@ void add_options(CLI::App& app, FootprintOptions& chosen) {
 
 }  // namespace
 
-Command::Action describe_footprint_command(CLI::App& app) {
-    return make_action<FootprintOptions>(app, add_options, measure);
+Planner describe_footprint_command(CLI::App& app) {
+    return make_planner<FootprintOptions>(app, add_options, plan);
 }
 
 }  // namespace telegate::perf

@@ -1,16 +1,9 @@
 #include "command.hpp"
-#include "footprint/scratch.hpp"
-#include "log/data_sets.hpp"
-#include "log/stores.hpp"
-#include "process_figures.hpp"
+#include "sample_stores.hpp"
 #include "system.hpp"
 
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
-
-#include <chrono>
+#include <array>
 #include <filesystem>
-#include <fstream>
 
 namespace telegate::perf {
 
@@ -35,7 +28,7 @@ class Stopwatch {
         const double cpu_began_ns = cpu_ns_of(CLOCK_THREAD_CPUTIME_ID);
         call();
         cpu_ns_ += cpu_ns_of(CLOCK_THREAD_CPUTIME_ID) - cpu_began_ns;
-        seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+        seconds_ += seconds_since(began);
     }
     void subtract(const Stopwatch& part) noexcept {
         seconds_ -= part.seconds_;
@@ -43,7 +36,6 @@ class Stopwatch {
     }
     [[nodiscard]] double seconds() const noexcept { return seconds_; }
     [[nodiscard]] double cpu_ns() const noexcept { return cpu_ns_; }
-    [[nodiscard]] double cpu_seconds() const noexcept { return cpu_ns_ / 1e9; }
 
   private:
     double seconds_ = 0;
@@ -146,81 +138,60 @@ Stopwatch read_channel(SampleStore& store, const Work& work, std::uint64_t first
     return time;
 }
 
+using OpenStore = std::function<std::unique_ptr<SampleStore>(const std::string& folder)>;
+
 /// Measures one store; the log has goals.
-void measure_store(Section& section, const std::string& name, const Work& work,
-                   const std::function<std::unique_ptr<SampleStore>(const std::string& folder)>& open) {
+void measure_store(Report& report, const std::string& name, const Work& work, const OpenStore& open) {
     const ScratchFolder folder;
-    const bool has_goals = name == log_name;
-    const auto goal = [&](const Goal& of_log) {
-        return has_goals ? of_log : Goal{};
+    const auto add = [&](const std::string& figure, double value, const Goal& of_log = {}) {
+        report.add(work.set.name + ", all stores", figure, value, name == log_name ? of_log : Goal{});
     };
     std::unique_ptr<SampleStore> store = open(folder.path());
     const Appended appended = append(*store, work);
     const Stopwatch read = read_all(*store, work);
     const Stopwatch channel = read_channel(*store, work, 0);
     store.reset();
-    section.add("append " + name + ", samples/s", work.samples() / appended.time.seconds(), goal(Goal::at_least(5e6)));
-    section.add("append " + name + ", CPU ns/sample", appended.time.cpu_ns() / work.samples(),
-                goal(Goal::at_most(120)));
-    section.add("memory of " + name + ", MiB", appended.heap_bytes_max / mebibyte, goal(Goal::at_most(4)));
-    section.add("size of " + name + ", bytes/sample", bytes_in(folder.path()) / work.samples(),
-                goal(Goal::at_most(work.set.bytes_goal)));
-    section.add("read " + name + ", samples/s of CPU time", work.samples() / read.cpu_seconds(),
-                goal(Goal::at_least(15e6)));
-    section.add("read a channel of " + name + ", CPU ms", channel.cpu_seconds() * 1e3);
+    add("append " + name + ", samples/s", work.samples() / appended.time.seconds(), Goal::at_least(5e6));
+    add("append " + name + ", CPU ns/sample", appended.time.cpu_ns() / work.samples(), Goal::at_most(120));
+    add("memory of " + name + ", MiB", appended.heap_bytes_max / mebibyte, Goal::at_most(4));
+    add("size of " + name + ", bytes/sample", bytes_in(folder.path()) / work.samples(),
+        Goal::at_most(work.set.bytes_goal));
+    add("read " + name + ", samples/s of CPU time", work.samples() / read.cpu_ns() * 1e9, Goal::at_least(15e6));
+    add("read a channel of " + name + ", CPU ms", channel.cpu_ns() / 1e6);
 }
 
 /// Measures a log of hours whose process was killed. It is written once per second, as the gateway does at this rate.
-void measure_hours(Section& section, const LogOptions& options, const DataSet& set) {
+void measure_hours(Report& report, const LogOptions& options, const DataSet& set) {
     const std::uint64_t hour_ticks = 3'600 * ticks_per_second;
     const Work work{set, options.channels,
                     std::max<std::uint64_t>(1, static_cast<std::uint64_t>(options.hours * number(hour_ticks)))};
     const ScratchFolder folder;
+    const std::string table = set.name + ", hours of the log";
     const std::size_t samples_per_second = std::min(work.channels * ticks_per_second, log_samples_pending_max);
     (void)append(*open_log(folder.path(), work.channels, samples_per_second), work);  // it is not closed
     std::unique_ptr<SampleStore> log;
     Stopwatch recovery;
     recovery.measure([&] { log = open_log(folder.path(), work.channels); });
-    section.add("size of all hours, MiB", bytes_in(folder.path()) / mebibyte);
-    section.add("recovery, ms", recovery.seconds() * 1e3, Goal::at_most(100));
-    section.add("read a channel of the last hour, CPU ms",
-                read_channel(*log, work, work.ticks - std::min(work.ticks, hour_ticks)).cpu_seconds() * 1e3,
-                Goal::at_most(50));
-    const double heap_before = number(bytes_allocated());
-    section.add("read all hours, samples/s", work.samples() / read_all(*log, work).seconds());
-    section.add("memory in use after reading, MiB", (number(bytes_allocated()) - heap_before) / mebibyte);
+    report.add(table, "size of all hours, MiB", bytes_in(folder.path()) / mebibyte);
+    report.add(table, "recovery, ms", recovery.seconds() * 1e3, Goal::at_most(100));
+    report.add(table, "read a channel of the last hour, CPU ms",
+               read_channel(*log, work, work.ticks - std::min(work.ticks, hour_ticks)).cpu_ns() / 1e6,
+               Goal::at_most(50));
+    report.add(table, "read all hours, samples/s", work.samples() / read_all(*log, work).seconds());
 }
 
-/// Returns the bytes written to the disk with a folder by all processes, if the kernel counts them.
-double bytes_to_disk(const std::string& folder) {
-    struct stat status {};
-    checked(::stat(folder.c_str(), &status), "stat");
-    std::ifstream file("/sys/dev/block/" + std::to_string(major(status.st_dev)) + ":" +
-                       std::to_string(minor(status.st_dev)) + "/stat");
-    constexpr double sector_bytes = 512;
-    constexpr int fields_to_sectors_written = 7;
-    double field = 0;
-    for (int fields = 0; fields < fields_to_sectors_written; ++fields) {
-        file >> field;
-    }
-    return field * sector_bytes;
-}
-
-/// Measures how much is written to the disk at 1,000 samples/s, in simulated time. The gateway writes the log once per
+/// Measures how many pages are written at 1,000 samples/s, in simulated time. The gateway writes the log once per
 /// second.
-void measure_flash(Section& section, const DataSet& set, std::uint64_t sync_seconds, double goal_gb) {
+void measure_flash(Report& report, const DataSet& set, std::uint64_t sync_seconds, double goal_gb) {
     constexpr std::size_t channels = 100;
     constexpr std::uint64_t syncs = 20;
-    constexpr double bytes_per_gb = 1e9;
-    const double days = number(syncs * sync_seconds) / 86'400;
     const ScratchFolder folder;
-    const auto written = [&] {
-        return std::pair{number(number_after(content_of("/proc/self/io"), "write_bytes").value_or(0)),
-                         bytes_to_disk(folder.path())};
+    const auto written = [] {
+        return number(number_after(content_of("/proc/self/io"), "write_bytes").value_or(0));
     };
     const auto log = open_log(folder.path(), channels, channels * ticks_per_second);
     std::vector<TelemetrySample> samples(channels);
-    const auto before = written();
+    const double before = written();
     for (std::uint64_t tick = 0; tick < syncs * sync_seconds * ticks_per_second; ++tick) {
         make_tick(set, tick, samples);
         log->append(samples);
@@ -228,59 +199,54 @@ void measure_flash(Section& section, const DataSet& set, std::uint64_t sync_seco
             log->sync();
         }
     }
-    const auto after = written();
-    const std::string unit = ", " + std::to_string(sync_seconds) + " s sync, GB/day";
-    section.add("pages" + unit, (after.first - before.first) / days / bytes_per_gb, Goal::at_most(goal_gb));
-    section.add("all disk writes" + unit, (after.second - before.second) / days / bytes_per_gb);
+    const double days = number(syncs * sync_seconds) / 86'400;
+    report.add(set.name + ", pages written, GB/day", std::to_string(sync_seconds) + " s sync",
+               (written() - before) / days / 1e9, Goal::at_most(goal_gb));
 }
 
-/// Adds the ratios of the other stores to the log.
-void add_ratios(Report& report, const std::string& set, const Section& section) {
-    for (const OtherStore& other : other_stores()) {
-        const auto compare = [&](std::string_view before, std::string_view after) {
-            const auto name_of = [&](std::string_view store) {
-                return std::string(before).append(store).append(after);
-            };
-            report.add_ratio((set + ": ").append(name_of(other.name)), find_row(section.rows, name_of(other.name)),
-                             find_row(section.rows, name_of(log_name)));
-        };
-        compare("append ", ", CPU ns/sample");
-        compare("size of ", ", bytes/sample");
-        compare("read a channel of ", ", CPU ms");
+/// Adds the ratios of another store to the log.
+void add_ratios(Report& report, const std::string& set, const std::string& other) {
+    const std::array<std::pair<const char*, const char*>, 3> figures{
+        {{"append ", ", CPU ns/sample"}, {"size of ", ", bytes/sample"}, {"read a channel of ", ", CPU ms"}}};
+    for (const auto& [before, after] : figures) {
+        report.add_ratio(set + ", other stores over the log, run by run", before + other + after,
+                         report.find(set + ", all stores", before + other + after),
+                         report.find(set + ", all stores", before + std::string(log_name) + after));
     }
 }
 
-void measure(const LogOptions& options, Steps& steps, Report& report) {
-    report = {log_name, ""};
-    report.ratios_heading = "other stores over the log, run by run";
-    report.parameters = {{"folder", std::filesystem::temp_directory_path().string() + " (TMPDIR)"}};
-    steps.expect(steps.runs() * options.data.size());
-    for (std::size_t run = 0; run < steps.runs(); ++run) {
-        for (const DataSet& set : data_sets()) {
-            if (!contains(options.data, set.name)) {
-                continue;
-            }
-            steps.next(set.name);
-            const Work work{set, options.channels, std::max<std::uint64_t>(1, options.samples / options.channels)};
-            Section& stores = report.section(set.name, "all stores");
-            measure_store(stores, log_name, work,
-                          [&](const std::string& folder) { return open_log(folder, options.channels); });
-            for (const OtherStore& other : other_stores()) {
-                steps.check();
-                measure_store(stores, other.name, work, other.open);
-            }
-            measure_hours(report.section(set.name + ", hours", log_name), options, set);
-            Section& flash = report.section(set.name + ", flash", log_name);
-            measure_flash(flash, set, 1, 2.0);
-            measure_flash(flash, set, 10, 0.5);
-        }
-    }
+Plan plan(const LogOptions& options, Report& report) {
+    report.parameters.emplace_back("folder", std::filesystem::temp_directory_path().string() + " (TMPDIR)");
+    Plan groups;
     for (const DataSet& set : data_sets()) {
-        if (const auto found = std::ranges::find(report.sections, set.name, &Section::title);
-            found != report.sections.end()) {
-            add_ratios(report, set.name, *found);
+        if (!contains(options.data, set.name)) {
+            continue;
         }
+        Group& group = groups.emplace_back(Group{set.name});
+        const auto add_store = [&](const std::string& name, const OpenStore& open) {
+            const Work work{set, options.channels, std::max<std::uint64_t>(1, options.samples / options.channels)};
+            group.engines.push_back({name, [=, &report] {
+                                         measure_store(report, name, work, open);
+                                     }});
+        };
+        add_store(log_name, [=](const std::string& folder) { return open_log(folder, options.channels); });
+        for (const OtherStore& other : other_stores()) {
+            add_store(other.name, other.open);
+        }
+        group.engines.push_back({"hours", [=, &report] {
+                                     measure_hours(report, options, set);
+                                 }});
+        group.engines.push_back({"flash", [=, &report] {
+                                     measure_flash(report, set, 1, 2.0);
+                                     measure_flash(report, set, 10, 0.5);
+                                 }});
+        group.finish = [=, &report] {
+            for (const OtherStore& other : other_stores()) {
+                add_ratios(report, set.name, other.name);
+            }
+        };
     }
+    return groups;
 }
 
 void add_options(CLI::App& app, LogOptions& chosen) {
@@ -293,8 +259,8 @@ void add_options(CLI::App& app, LogOptions& chosen) {
 
 }  // namespace
 
-Command::Action describe_log_command(CLI::App& app) {
-    return make_action<LogOptions>(app, add_options, measure);
+Planner describe_log_command(CLI::App& app) {
+    return make_planner<LogOptions>(app, add_options, plan);
 }
 
 }  // namespace telegate::perf

@@ -7,8 +7,8 @@
 #include <exception>
 #include <fstream>
 #include <iostream>
+#include <optional>
 #include <span>
-#include <stdexcept>
 
 namespace {
 
@@ -47,87 +47,43 @@ Facts parameters_of(const CLI::App& command, std::size_t runs) {
     return parameters;
 }
 
-/// Writes the result as text to stdout, each table when it is complete, or as JSON to stdout, or both if the JSON goes
-/// to a file. The file is opened before the measurement.
-/// Threads: one. Limits: none. Failure: throws std::runtime_error if the file cannot be written.
-class Output {
-  public:
-    Output(bool as_json, const std::string& path, Facts parameters)
-        : as_json_(as_json), path_(path), parameters_(std::move(parameters)) {
-        if (!path.empty()) {
-            file_.open(path);
-            if (!file_) {
-                throw std::runtime_error("cannot write " + path);
-            }
-        }
+/// Writes the report as text to stdout, each table when it is complete, or as JSON to stdout, or both if the JSON goes
+/// to a file. Returns the exit code. Throws std::runtime_error if a result is wrong or the file cannot be written.
+int run(const Planner& planner, std::size_t runs, Report& report, const std::optional<std::string>& json_path) {
+    std::ofstream file;
+    const bool has_file = json_path && !json_path->empty();
+    if (has_file) {
+        file.open(*json_path);
     }
-
-    Command::Result result;
-
-    /// Prints the tables of cells that are complete.
-    void print_cells(std::size_t complete) {
-        if (as_json_ && path_.empty()) {
+    if (!file) {
+        throw std::runtime_error("cannot write " + *json_path);
+    }
+    const Plan plan = planner(report);
+    Steps steps(std::cerr, ::isatty(STDERR_FILENO) == 1, steps_in(plan, runs));
+    std::size_t printed = 0;  // tables
+    const auto print = [&] {
+        if (json_path && !has_file) {
             return;
         }
-        auto& matrix = std::get<Matrix>(result);
-        add_parameters(matrix);
-        if (printed_ == 0) {
-            print_head(std::cout, matrix.command, matrix.parameters);
+        if (printed == 0) {
+            print_head(std::cout, report);
         }
-        print_tables(std::cout, matrix, std::span(matrix.cells).subspan(printed_, complete - printed_));
+        print_tables(std::cout, std::span(report.tables).subspan(printed));
         std::cout.flush();
-        printed_ = complete;
-    }
-    /// Prints everything that was not printed yet.
-    void finish() {
-        std::visit([this](auto& each) { add_parameters(each); }, result);
-        if (as_json_) {
-            std::ostream& out = path_.empty() ? std::cout : file_;
-            std::visit([&out](const auto& each) { print_json(out, each); }, result);
-            file_.close();
-            if (!path_.empty() && !file_) {
-                throw std::runtime_error("cannot write all of " + path_);
-            }
-        }
-        if (const auto* const matrix = std::get_if<Matrix>(&result)) {
-            print_cells(matrix->cells.size());
-        } else if (!as_json_ || !path_.empty()) {
-            print_text(std::cout, std::get<Report>(result));
-        }
-    }
-
-  private:
-    template <class Each>
-    void add_parameters(Each& each) {
-        each.parameters.insert(each.parameters.begin(), parameters_.begin(), parameters_.end());
-        parameters_.clear();
-    }
-
-    const bool as_json_;
-    const std::string path_;
-    Facts parameters_;  // until they are in the result
-    std::ofstream file_;
-    std::size_t printed_ = 0;  // cells
-};
-
-/// Returns the exit code.
-int run(const Command::Action& action, std::size_t runs, Output& output) {
-    Steps steps(runs, {std::cerr, ::isatty(STDERR_FILENO) == 1},
-                [&output](std::size_t complete) { output.print_cells(complete); });
+        printed = report.tables.size();
+    };
     int exit_code = EXIT_SUCCESS;
     try {
-        action(steps, output.result);
-    } catch (const std::exception& error) {
-        // Child processes get an interrupt of the terminal, too, so their end may be noticed first.
-        if (dynamic_cast<const Interrupted*>(&error) == nullptr && !is_interrupted()) {
-            throw;
-        }
+        measure(plan, runs, steps, print);
+    } catch (const Interrupted& interrupted) {
+        std::cerr << "perf_tool: " << interrupted.what() << '\n';
         exit_code = exit_interrupted;
     }
-    steps.clear();
-    output.finish();
-    if (exit_code == exit_interrupted) {
-        std::cerr << "perf_tool: " << Interrupted().what() << '\n';
+    if (json_path) {
+        print_json(has_file ? file : std::cout, report);
+    }
+    if (has_file && !file.flush()) {
+        throw std::runtime_error("cannot write all of " + *json_path);
     }
     return exit_code;
 }
@@ -144,11 +100,11 @@ int main(int argc, char** argv) {
     const auto* const json = app.add_option("--json", json_path, "Write JSON to a file, or to stdout")->expected(0, 1);
     app.require_subcommand(0, 1);
 
-    std::vector<Command::Action> actions;
+    std::vector<Planner> planners;
     for (const Command& command : commands) {
         CLI::App* const options = app.add_subcommand(command.name, command.summary);
         options->fallthrough();
-        actions.push_back(command.describe(*options));
+        planners.push_back(command.describe(*options));
     }
     try {
         app.parse(argc, argv);
@@ -162,8 +118,8 @@ int main(int argc, char** argv) {
     }
     block_interrupts();
     try {
-        Output output(json->count() > 0, json_path, parameters_of(*app.get_subcommand(commands[chosen].name), runs));
-        return run(actions[chosen], runs, output);
+        Report report{commands[chosen].name, parameters_of(*app.get_subcommand(commands[chosen].name), runs)};
+        return run(planners[chosen], runs, report, json->count() > 0 ? std::optional(json_path) : std::nullopt);
     } catch (const std::exception& error) {
         std::cerr << "perf_tool: " << error.what() << '\n';
         return exit_wrong_result;

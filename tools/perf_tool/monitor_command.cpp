@@ -1,4 +1,6 @@
 #include "command.hpp"
+#include "system.hpp"
+#include "transport/workload.hpp"
 
 #include "core/message.hpp"
 #include "core/monitor.hpp"
@@ -6,7 +8,6 @@
 #include "core/reactor.hpp"
 #include "core/router.hpp"
 #include "core/subscriber.hpp"
-#include "transport/workload.hpp"
 
 #include <chrono>
 #include <memory>
@@ -161,22 +162,19 @@ double run(const MonitorOptions& options) {
         }
         sent += count;
     }
-    const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
+    const double seconds = seconds_since(begin);
     if ((events != 0) != (options.monitor == "on")) {
         throw std::runtime_error("the monitor is not as requested: " + options.monitor);
     }
-    return static_cast<double>(options.messages) / time.count();
+    return static_cast<double>(options.messages) / seconds;
 }
 
-void measure(const MonitorOptions& options, Steps& steps, Report& report) {
-    report = {"monitor", "messages per second"};
+Plan plan(const MonitorOptions& options, Report& report) {
     const std::string name = options.pattern + " over " + options.transport;
-    steps.expect(steps.runs());
-    for (std::size_t index = 0; index < steps.runs(); ++index) {
-        steps.next(name);
-        report.add(name,
-                   options.pattern == "pubsub" ? run<PublisherToSubscribers>(options) : run<RouterToRouter>(options));
-    }
+    const auto measure_once = options.pattern == "pubsub" ? run<PublisherToSubscribers> : run<RouterToRouter>;
+    return {{"messages", {{name, [=, &report] {
+                               report.add("messages per second", name, measure_once(options));
+                           }}}}};
 }
 
 void add_options(CLI::App& app, MonitorOptions& chosen) {
@@ -197,8 +195,8 @@ void add_options(CLI::App& app, MonitorOptions& chosen) {
 
 }  // namespace
 
-Command::Action describe_monitor_command(CLI::App& app) {
-    return make_action<MonitorOptions>(app, add_options, measure);
+Planner describe_monitor_command(CLI::App& app) {
+    return make_planner<MonitorOptions>(app, add_options, plan);
 }
 
 }  // namespace telegate::perf

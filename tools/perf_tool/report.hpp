@@ -1,11 +1,10 @@
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
-
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <iosfwd>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -55,56 +54,31 @@ struct Row {
     Goal goal{};  // for the median
 };
 
-/// Divides each run of one row by the same run of the other, so that noise affects both. Ignores runs of only one.
-[[nodiscard]] Row ratio(std::string name, const Row& over, const Row& under);
-
-/// Returns the row with this name; null if there is none, because it was not measured.
-[[nodiscard]] const Row* find_row(const std::vector<Row>& rows, std::string_view name);
-
-/// Rows with a unit of their own.
-struct Section {
+/// Figures with the unit in the title.
+struct Table {
     std::string title;
-    std::string unit;
     std::vector<Row> rows{};
-
-    /// Appends the value of one run to the row with this name, which the first run adds.
-    void add(const std::string& name, double value, const Goal& goal = {});
 };
 
 /// The result of a command. It is printed with the machine, the build and the compiler.
 struct Report {
     std::string command;
-    std::string unit;  // of rows
     Facts parameters{};
-    std::vector<Row> rows{};
-    std::vector<Row> ratios{};
-    std::vector<Section> sections{};
-    std::string ratios_heading = "speed-up, run by run";
+    std::vector<Table> tables{};
 
-    /// As Section::add(), for the rows of the report.
-    void add(const std::string& name, double value, const Goal& goal = {});
-    /// Returns the section with this title, which the first call adds.
-    Section& section(const std::string& title, const std::string& unit_of_rows);
-    /// Adds the ratio of two rows if both were measured.
-    void add_ratio(std::string name, const Row* over, const Row* under, const Goal& goal = {});
-    /// The same for two rows of the report.
-    void add_ratio(std::string name, const std::string& over, const std::string& under, const Goal& goal = {});
+    /// Appends the value of one run to a row of a table. Adds the row and the table if they do not exist.
+    void add(const std::string& table, const std::string& row, double value, const Goal& goal = {});
+    /// Returns null if the row was not measured.
+    [[nodiscard]] const Row* find(std::string_view table, std::string_view row) const;
+    /// Adds a row that divides each run of one row by the same run of the other, so that noise affects both, if both
+    /// were measured. Ignores runs of only one.
+    void add_ratio(const std::string& table, const std::string& row, const Row* over, const Row* under,
+                   const Goal& goal = {});
 };
 
-void print_text(std::ostream& out, const Report& report);
-/// The same without the name of the command, the surroundings and the parameters.
-void print_tables(std::ostream& out, const Report& report);
+void print_head(std::ostream& out, const Report& report);
+void print_tables(std::ostream& out, std::span<const Table> tables);
+/// Invalid UTF-8 is replaced.
 void print_json(std::ostream& out, const Report& report);
-
-/// Returns the machine, the build and the compiler.
-[[nodiscard]] Facts surroundings();
-/// Prints the name of a command, its surroundings and its parameters.
-void print_head(std::ostream& out, const std::string& command, const Facts& parameters);
-[[nodiscard]] nlohmann::ordered_json json_of(const Facts& facts);
-/// Prints indented JSON; invalid UTF-8 is replaced.
-void print_document(std::ostream& out, const nlohmann::ordered_json& json);
-
-/// Returns a number without trailing zeros.
-[[nodiscard]] std::string text_of(double number);
 
 }  // namespace telegate::perf

@@ -1,8 +1,6 @@
 #include "command.hpp"
-#include "footprint/gateway_process.hpp"
-#include "footprint/scratch.hpp"
-#include "log/data_sets.hpp"
-#include "log/stores.hpp"
+#include "gateway_process.hpp"
+#include "sample_stores.hpp"
 #include "system.hpp"
 
 #include "config/payload_format.hpp"
@@ -13,6 +11,8 @@
 
 #include <charconv>
 #include <chrono>
+#include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -156,10 +156,11 @@ struct Stretch {
     Progress begin;
     Progress end;
 
-    void add_to(Section& section, const std::string& name, Goal goal) const {
+    void add_to(Report& report, const std::string& table, const std::string& name, const Goal& goal) const {
         const double samples = end.samples - begin.samples;
-        section.add(name + ", samples/s", samples / std::chrono::duration<double>(end.at - begin.at).count(), goal);
-        section.add(name + ", CPU ns/sample", (end.cpu_ns - begin.cpu_ns) / samples);
+        const double seconds = std::chrono::duration<double>(end.at - begin.at).count();
+        report.add(table, name + ", samples/s", samples / seconds, goal);
+        report.add(table, name + ", CPU ns/sample", (end.cpu_ns - begin.cpu_ns) / samples);
     }
 };
 
@@ -196,14 +197,12 @@ void check_complete(const std::vector<Message>& messages, std::uint64_t samples)
 Stretch deliver(const UplinkOptions& options, const std::string& format, const ScratchFolder& folder, std::size_t run) {
     const std::string name = format + std::to_string(run);  // has no cursor yet
     const GatewayProcess gateway(
-        {options.program,
-         folder.write(name + ".ini",
-                      "[rest]\nlisten = 127.0.0.1:0\n[publish \"tcp\"]\nendpoint = tcp://127.0.0.1:0\n"
-                      "[log]\npath = " +
-                          folder.path() + "/log\nfree_bytes_min = 0\n[uplink \"" + name + "\"]\nurl = " + options.url +
-                          "\nsubject = " + stream_subject + "\n" +
-                          (format == "json" ? "" : "format = " + format + "\n")),
-         {}});
+        {options.program, folder.write(name + ".ini",
+                                       "[rest]\nlisten = 127.0.0.1:0\n[publish \"tcp\"]\nendpoint = tcp://127.0.0.1:0\n"
+                                       "[log]\npath = " +
+                                           folder.path() + "/log\nfree_bytes_min = 0\n[uplink \"" + name +
+                                           "\"]\nurl = " + options.url + "\nsubject = " + stream_subject + "\n" +
+                                           (format == "json" ? "" : "format = " + format + "\n"))});
     httplib::Client client("http://" + gateway.rest_address());
     clockid_t clock{};
     checked(-::clock_getcpuclockid(gateway.id(), &clock), "clock_getcpuclockid");
@@ -233,43 +232,62 @@ Goal goal_of(const std::string& format, std::int64_t replicas) {
                                : Goal{};
 }
 
-void measure(const UplinkOptions& options, Steps& steps, Report& report) {
-    report = {"uplink", ""};
-    report.ratios_heading = "uplink over the plain libnats program, run by run";
-    const ScratchFolder folder;
-    std::filesystem::create_directory(folder.path() + "/log");
-    UplinkOptions exact = options;
-    {
+/// The stream and the log, which all runs share.
+struct Delivery {
+    explicit Delivery(const UplinkOptions& options) : stream(options), samples(write_log(options)) {}
+
+    /// Writes the log and returns the number of samples.
+    [[nodiscard]] std::uint64_t write_log(const UplinkOptions& options) const {
+        std::filesystem::create_directory(folder.path() + "/log");
         const auto log = open_log(folder.path() + "/log", options.channels);
-        std::vector<TelemetrySample> samples(options.channels);
-        exact.samples = 0;
-        for (std::uint64_t tick = 0; exact.samples < options.samples; ++tick, exact.samples += samples.size()) {
-            make_tick(data_sets().front(), tick, samples);
-            log->append(samples);
+        std::vector<TelemetrySample> tick_samples(options.channels);
+        std::uint64_t written = 0;
+        for (std::uint64_t tick = 0; written < options.samples; ++tick, written += tick_samples.size()) {
+            make_tick(data_sets().front(), tick, tick_samples);
+            log->append(tick_samples);
         }
         log->sync();
+        return written;
     }
-    PerfStream stream(options);
-    Section& section = report.section(options.replicas == 1 ? "single server" : "cluster", "");
-    steps.expect(steps.runs() * options.formats.size());
-    for (std::size_t run = 0; run < steps.runs(); ++run) {
-        for (const std::string& format : options.formats) {
-            steps.next(format);
-            deliver(exact, format, folder, run).add_to(section, "uplink " + format, goal_of(format, options.replicas));
-            const std::vector<Message> messages = stream.read_all();
-            check_complete(messages, exact.samples);
-            stream.clear();
-            const Progress begin{0, cpu_ns_of(CLOCK_PROCESS_CPUTIME_ID)};
-            stream.publish(messages);
-            const Progress end{static_cast<double>(exact.samples), cpu_ns_of(CLOCK_PROCESS_CPUTIME_ID)};
-            Stretch{begin, end}.add_to(section, "libnats " + format, {});
-            stream.clear();
-        }
-    }
+
+    PerfStream stream;  // first: without a server, nothing is written
+    const ScratchFolder folder;
+    const std::uint64_t samples;
+    std::size_t runs = 0;
+};
+
+void deliver_both(Delivery& delivery, UplinkOptions options, const std::string& format, Report& report) {
+    const std::string table = options.replicas == 1 ? "single server" : "cluster";
+    options.samples = delivery.samples;
+    deliver(options, format, delivery.folder, ++delivery.runs)
+        .add_to(report, table, "uplink " + format, goal_of(format, options.replicas));
+    const std::vector<Message> messages = delivery.stream.read_all();
+    check_complete(messages, delivery.samples);
+    delivery.stream.clear();
+    const Progress begin{0, process_cpu_ns()};
+    delivery.stream.publish(messages);
+    const Progress end{static_cast<double>(delivery.samples), process_cpu_ns()};
+    Stretch{begin, end}.add_to(report, table, "libnats " + format, {});
+    delivery.stream.clear();
+}
+
+Plan plan(const UplinkOptions& options, Report& report) {
+    const auto delivery = std::make_shared<Delivery>(options);
+    Group group{options.url};
     for (const std::string& format : options.formats) {
-        report.add_ratio(format + ", samples/s", find_row(section.rows, "uplink " + format + ", samples/s"),
-                         find_row(section.rows, "libnats " + format + ", samples/s"), Goal::at_least(0.9));
+        group.engines.push_back({format, [=, &report] {
+                                     deliver_both(*delivery, options, format, report);
+                                 }});
     }
+    group.finish = [=, &report] {
+        const std::string table = options.replicas == 1 ? "single server" : "cluster";
+        for (const std::string& format : options.formats) {
+            report.add_ratio("uplink over the plain libnats program, run by run", format + ", samples/s",
+                             report.find(table, "uplink " + format + ", samples/s"),
+                             report.find(table, "libnats " + format + ", samples/s"), Goal::at_least(0.9));
+        }
+    };
+    return {std::move(group)};
 }
 
 void add_options(CLI::App& app, UplinkOptions& chosen) {
@@ -284,8 +302,8 @@ void add_options(CLI::App& app, UplinkOptions& chosen) {
 
 }  // namespace
 
-Command::Action describe_uplink_command(CLI::App& app) {
-    return make_action<UplinkOptions>(app, add_options, measure);
+Planner describe_uplink_command(CLI::App& app) {
+    return make_planner<UplinkOptions>(app, add_options, plan);
 }
 
 }  // namespace telegate::perf

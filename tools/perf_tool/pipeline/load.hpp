@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/assert.hpp"
+#include "core/log_steps.hpp"
 #include "device/driver.hpp"
 
 #include <algorithm>
@@ -27,15 +28,15 @@ struct LineWork {
     std::string policy = "drop_oldest";       // of the queue
     std::string slow_policy = "drop_oldest";  // of the endpoint
     bool has_log = false;                     // whether samples are also written to a durable log
-    std::chrono::nanoseconds tick_min = std::chrono::milliseconds(1);
 
     /// Returns the number of ticks if none is late.
     [[nodiscard]] double ticks() const noexcept {
         return static_cast<double>(samples) / static_cast<double>(rate) * (1e9 / static_cast<double>(tick().count()));
     }
-    /// Returns the interval of the ticks: that of the samples, but at least tick_min.
+    /// Returns the interval of the ticks: that of the samples, but at least a millisecond.
     [[nodiscard]] std::chrono::nanoseconds tick() const noexcept {
-        return std::max(tick_min, std::chrono::nanoseconds(std::chrono::seconds(1)) / static_cast<std::int64_t>(rate));
+        return std::max(std::chrono::nanoseconds(std::chrono::milliseconds(1)),
+                        std::chrono::nanoseconds(std::chrono::seconds(1)) / static_cast<std::int64_t>(rate));
     }
 };
 
@@ -107,6 +108,53 @@ class CaptureTimes {
     std::vector<Tick> ticks_;
     std::atomic<std::size_t> count_{0};
     std::atomic<std::uint64_t> given_{0};
+};
+
+/// A histogram of the delays of samples, in steps of at most 1/64 of the delay; the maximum is exact.
+///
+/// Threads: one. Limits: 32 KiB; delays from 2^44 ns (five hours) share the last step. Failure: none.
+class DelayCounts {
+  public:
+    DelayCounts() : counts_(steps) {}
+
+    void add(std::int64_t ns, std::uint64_t samples) noexcept {
+        const auto time = static_cast<std::uint64_t>(std::max<std::int64_t>(ns, 0));
+        counts_[std::min(Steps::of(time), steps - 1)] += samples;
+        total_ += samples;
+        maximum_ns_ = std::max(maximum_ns_, time);
+    }
+
+    void add(const DelayCounts& other) noexcept {
+        for (std::size_t step = 0; step < steps; ++step) {
+            counts_[step] += other.counts_[step];
+        }
+        total_ += other.total_;
+        maximum_ns_ = std::max(maximum_ns_, other.maximum_ns_);
+    }
+
+    [[nodiscard]] double maximum_us() const noexcept { return static_cast<double>(maximum_ns_) / 1'000; }
+
+    /// Returns the smallest delay that a share (0 to 1) of the samples does not exceed, rounded up to a step but at
+    /// most the maximum; 0 if there are no samples.
+    [[nodiscard]] double quantile_us(double share) const noexcept {
+        const auto wanted = std::max(1.0, std::ceil(share * static_cast<double>(total_)));
+        std::uint64_t seen = 0;
+        for (std::size_t step = 0; step < steps && total_ > 0; ++step) {
+            seen += counts_[step];
+            if (static_cast<double>(seen) >= wanted) {
+                return static_cast<double>(std::min(Steps::last_of(step), maximum_ns_)) / 1'000;
+            }
+        }
+        return maximum_us();
+    }
+
+  private:
+    using Steps = LogSteps<6>;                              // 64 steps per power of two
+    static constexpr std::size_t steps = Steps::count(44);  // 2^44 ns
+
+    std::vector<std::uint64_t> counts_;
+    std::uint64_t total_ = 0;
+    std::uint64_t maximum_ns_ = 0;
 };
 
 /// Channels are named c0000 to c9999, so topics have a fixed length.

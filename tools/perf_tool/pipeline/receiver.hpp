@@ -1,6 +1,5 @@
 #pragma once
 
-#include "delay_counts.hpp"
 #include "load.hpp"
 
 #include "core/clock.hpp"
@@ -45,25 +44,6 @@ struct PayloadNumbers {
     return whole ? std::optional(PayloadNumbers::one(number)) : std::nullopt;
 }
 
-/// RFC 8949: the text "seq", then an unsigned integer of 1 to 9 bytes.
-[[nodiscard]] inline std::optional<PayloadNumbers> cbor_numbers(std::string_view payload) {
-    constexpr std::string_view key = "\x63seq";
-    const std::size_t found = payload.find(key);
-    if (found == std::string_view::npos || payload.size() == found + key.size()) {
-        return std::nullopt;
-    }
-    const std::string_view number = payload.substr(found + key.size());
-    const auto head = static_cast<unsigned char>(number.front());
-    if (head < 24) {
-        return PayloadNumbers::one(head);
-    }
-    const std::size_t bytes = std::size_t{1} << (head - 24U);
-    if (head > 27 || number.size() <= bytes) {
-        return std::nullopt;
-    }
-    return PayloadNumbers::one(load_big_endian(number.substr(1, bytes)));
-}
-
 [[nodiscard]] inline std::optional<PayloadNumbers> record_numbers(std::string_view payload) {
     constexpr std::size_t record_bytes = 64;
     constexpr std::size_t seq_offset = 16;
@@ -80,23 +60,6 @@ struct PayloadNumbers {
         ++numbers.count;
     }
     return numbers;
-}
-
-/// Returns nullopt if the payload has a different format.
-using ReadPayloadNumbers = std::optional<PayloadNumbers> (*)(std::string_view payload);
-
-/// Throws std::runtime_error for a format without a reader.
-[[nodiscard]] inline ReadPayloadNumbers payload_reader(const std::string& format) {
-    if (format == "json") {
-        return json_numbers;
-    }
-    if (format == "cbor") {
-        return cbor_numbers;
-    }
-    if (format == "record") {
-        return record_numbers;
-    }
-    throw std::runtime_error("payload format " + format + " has no reader in perf_tool: must be json, cbor or record");
 }
 
 /// Returns the number of the channel in a topic such as "load/c0042".
@@ -122,7 +85,10 @@ inline constexpr const char* receiver_thread = "perf-sub";
 class Receiver {
   public:
     Receiver(const Endpoint& endpoint, const LineWork& work, const CaptureTimes& times)
-        : read_(payload_reader(work.format)), times_(times), next_(work.channels, 1), subscriber_(reactor_, {}) {
+        : read_(work.format == "json" ? json_numbers : record_numbers),
+          times_(times),
+          next_(work.channels, 1),
+          subscriber_(reactor_, {}) {
         subscriber_.subscribe("");
         subscriber_.connect(endpoint);
         subscriber_.set_on_readable([this] {
@@ -213,7 +179,7 @@ class Receiver {
         }
     }
 
-    const ReadPayloadNumbers read_;
+    std::optional<PayloadNumbers> (*const read_)(std::string_view payload);  // nullopt for a different format
     CaptureTimes::Reader times_;
     std::vector<std::uint64_t> next_;  // the next number of each channel
     Reactor reactor_;

@@ -1,4 +1,4 @@
-#include "harness.hpp"
+#include "transport/harness.hpp"
 
 #include <poll.h>
 #include <pthread.h>
@@ -8,31 +8,16 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <exception>
 #include <new>
 
 namespace telegate::perf {
-
-namespace {
-
-/// Returns whether the child has ended within stillness_max.
-bool has_ended(pid_t child) noexcept {
-    const auto deadline = std::chrono::steady_clock::now() + stillness_max;
-    while (std::chrono::steady_clock::now() < deadline) {
-        if (::waitpid(child, nullptr, WNOHANG) != 0) {
-            return true;
-        }
-        nap();
-    }
-    return false;
-}
-
-}  // namespace
 
 void nap() noexcept {
     ::poll(nullptr, 0, 1);
 }
 
-SharedBoard make_board() {
+std::unique_ptr<Board, void (*)(Board*)> make_board() {
     void* const memory = ::mmap(nullptr, sizeof(Board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) {
         throw std::system_error(errno, std::generic_category(), "mmap");
@@ -69,27 +54,14 @@ std::string Board::wait_for_address() const {
     return address.get();
 }
 
-void Board::fail(std::size_t receiver, std::string_view why) noexcept {
-    slots[receiver].why.set(why);
-    slots[receiver].stage = Stage::failed;
-}
-
-void Board::wait_for_stop() const {
-    while (!stopped) {
-        nap();
-    }
-}
-
 Receivers::~Receivers() {
     board_.stopped = true;
     for (std::thread& thread : threads_) {
         thread.join();
     }
-    for (const pid_t child : children_) {
-        if (!has_ended(child)) {
-            ::kill(child, SIGKILL);
-            ::waitpid(child, nullptr, 0);
-        }
+    for (const pid_t child : children_) {  // its results are on the board
+        ::kill(child, SIGKILL);
+        ::waitpid(child, nullptr, 0);
     }
 }
 
@@ -98,7 +70,9 @@ void Receivers::start(std::size_t receiver, const std::function<void()>& body) {
         try {
             body();
         } catch (const std::exception& error) {
-            board_.fail(receiver, error.what());
+            Board::Slot& slot = board_.slots[receiver];
+            slot.why.set(error.what());
+            slot.stage = Board::Stage::failed;
         }
     };
     are_processes_ ? fork_child(guarded) : static_cast<void>(threads_.emplace_back(guarded));
@@ -123,18 +97,18 @@ void Receivers::check() const {
     for (const pid_t child : children_) {
         siginfo_t info{};
         const int result = ::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT);
-        if (result == 0 && info.si_pid == child && !board_.stopped) {
+        if (result == 0 && info.si_pid == child) {
             board_.check();  // it may have ended because of a failure
             throw std::runtime_error("a receiving process has died");
         }
     }
 }
 
-double Receivers::cpu_seconds() {
+double Receivers::cpu_ns() {
     double sum = 0;
     for (std::thread& thread : threads_) {
         clockid_t clock{};
-        sum += ::pthread_getcpuclockid(thread.native_handle(), &clock) == 0 ? cpu_ns_of(clock) / 1e9 : 0;
+        sum += ::pthread_getcpuclockid(thread.native_handle(), &clock) == 0 ? cpu_ns_of(clock) : 0;
     }
     return sum;
 }

@@ -1,15 +1,11 @@
 #pragma once
 
-#include "harness.hpp"
+#include "transport/harness.hpp"
 
 #include <zmq.h>
 
-#include <set>
-
 /// Runs workloads with sockets of libzmq.
 namespace telegate::perf::libzmq {
-
-inline constexpr std::string_view receiver_name = "receiver";
 
 /// The configuration of a variant.
 struct Setup {
@@ -23,13 +19,18 @@ struct Setup {
 [[noreturn]] inline void fail(const char* what) {
     throw std::runtime_error(std::string(what) + ": " + zmq_strerror(zmq_errno()));
 }
+/// Throws std::runtime_error if a call failed.
+inline void check(int result, const char* what) {
+    if (result < 0) {
+        fail(what);
+    }
+}
 
 /// In Z85, as zmq_curve_keypair() writes them.
 struct KeyPair {
     std::array<char, 41> public_key{};
     std::array<char, 41> secret_key{};
 };
-
 struct Keys {
     KeyPair server;
     KeyPair client;
@@ -39,18 +40,11 @@ struct Keys {
 [[nodiscard]] inline Keys make_keys(const Workload& work) {
     Keys keys;
     for (KeyPair* const pair : {&keys.server, &keys.client}) {
-        if (work.curve && zmq_curve_keypair(pair->public_key.data(), pair->secret_key.data()) != 0) {
-            fail("zmq_curve_keypair");
+        if (work.curve) {
+            check(zmq_curve_keypair(pair->public_key.data(), pair->secret_key.data()), "zmq_curve_keypair");
         }
     }
     return keys;
-}
-
-/// Throws std::runtime_error if a call failed.
-inline void check(int result, const char* what) {
-    if (result < 0) {
-        fail(what);
-    }
 }
 
 using Context = std::unique_ptr<void, int (*)(void*)>;
@@ -74,13 +68,18 @@ class Socket {
     void set(int option, int value) {
         check(zmq_setsockopt(socket_.get(), option, &value, sizeof value), "zmq_setsockopt");
     }
+    void set(int option, std::chrono::milliseconds time) { set(option, static_cast<int>(time.count())); }
     void set(int option, std::string_view value) {
         check(zmq_setsockopt(socket_.get(), option, value.data(), value.size()), "zmq_setsockopt");
     }
-    void set_buffers(int bytes) {
-        if (bytes > 0) {
-            set(ZMQ_SNDBUF, bytes);
-            set(ZMQ_RCVBUF, bytes);
+    void configure(const Setup& setup) {
+        if (setup.unlimited) {
+            set(ZMQ_SNDHWM, 0);
+            set(ZMQ_RCVHWM, 0);
+        }
+        if (setup.buffer_bytes > 0) {
+            set(ZMQ_SNDBUF, setup.buffer_bytes);
+            set(ZMQ_RCVBUF, setup.buffer_bytes);
         }
     }
     void bind(Transport transport) { check(zmq_bind(socket_.get(), endpoint_text(transport)), "zmq_bind"); }
@@ -99,7 +98,7 @@ class Socket {
 
 /// The contexts of one process.
 struct Contexts {
-    Contexts(const Workload& /*work*/, const Setup& setup_in, const Keys& keys_in)
+    Contexts(const Setup& setup_in, const Keys& keys_in)
         : setup(setup_in),
           keys(keys_in),
           first(make_context(setup.io_threads)),
@@ -116,37 +115,29 @@ struct Contexts {
 class Sender {
   public:
     Sender(Contexts& contexts, const Workload& work)
-        : setup_(contexts.setup), socket_(contexts.first, work.pattern == Pattern::router ? ZMQ_ROUTER : ZMQ_PUB) {
+        : uses_messages_(contexts.setup.message_api),
+          socket_(contexts.first, work.pattern == Pattern::router ? ZMQ_ROUTER : ZMQ_PUB) {
         const bool is_router = work.pattern == Pattern::router;
         // Then it waits for full receivers instead of dropping messages.
         socket_.set(is_router ? ZMQ_ROUTER_MANDATORY : ZMQ_XPUB_NODROP, 1);
-        socket_.set(ZMQ_SNDTIMEO, static_cast<int>(std::chrono::milliseconds(stillness_max).count()));
-        if (setup_.unlimited) {
-            socket_.set(ZMQ_SNDHWM, 0);
-        }
-        socket_.set_buffers(setup_.buffer_bytes);
+        socket_.set(ZMQ_SNDTIMEO, stillness_max);
+        socket_.configure(contexts.setup);
         if (work.curve) {
             socket_.set(ZMQ_CURVE_SERVER, 1);
             socket_.set(ZMQ_CURVE_SECRETKEY, contexts.keys.server.secret_key.data());
         }
         for (std::size_t topic = 0; topic < work.topics && (is_router || work.topics > 1); ++topic) {
-            first_frames_.push_back(is_router ? std::string(receiver_name) : topic_name(work, topic));
-        }
-        for (std::size_t receiver = 0; receiver < work.receivers; ++receiver) {
-            wanted_.insert(topic_of(work, receiver));
+            first_frames_.push_back(is_router ? "receiver" : topic_name(work, topic));
         }
         socket_.bind(work.transport);
     }
 
     [[nodiscard]] std::string address() const { return socket_.address(); }
-    /// Reaches the connected receivers.
     void greet(std::string_view payload) {
         if (first_frames_.empty()) {
             (void)zmq_send(socket_.get(), payload.data(), payload.size(), ZMQ_DONTWAIT);
-            return;
         }
-        for (const std::size_t topic : wanted_) {
-            const std::string& first = first_frames_[topic];
+        for (const std::string& first : first_frames_) {
             if (zmq_send(socket_.get(), first.data(), first.size(), ZMQ_DONTWAIT | ZMQ_SNDMORE) >= 0) {
                 send_last(payload);
             }
@@ -169,7 +160,7 @@ class Sender {
         }
     }
     void send_last(std::string_view payload) {
-        if (!setup_.message_api) {
+        if (!uses_messages_) {
             return send_frame(payload, 0);
         }
         zmq_msg_t message;
@@ -185,10 +176,9 @@ class Sender {
         }
     }
 
-    const Setup setup_;
+    const bool uses_messages_;
     Socket socket_;
     std::vector<std::string> first_frames_;  // the identity, or the topics; empty for a single topic
-    std::set<std::size_t> wanted_;           // the subscribed topics
     std::size_t next_ = 0;
 };
 
@@ -196,20 +186,17 @@ class Sender {
 class Receiver {
   public:
     Receiver(Contexts& contexts, const Workload& work, const std::string& address, std::size_t index)
-        : setup_(contexts.setup),
+        : uses_messages_(contexts.setup.message_api),
           has_first_frame_(work.pattern == Pattern::router || work.topics > 1),
           socket_(contexts.of_receivers(), work.pattern == Pattern::router ? ZMQ_ROUTER : ZMQ_SUB),
           buffer_(work.size + 1) {  // one byte more, to detect messages that are too long
         if (work.pattern == Pattern::router) {
-            socket_.set(ZMQ_ROUTING_ID, receiver_name);
+            socket_.set(ZMQ_ROUTING_ID, "receiver");
         } else {
             socket_.set(ZMQ_SUBSCRIBE, topic_name(work, topic_of(work, index)));
         }
-        socket_.set(ZMQ_RCVTIMEO, static_cast<int>(receive_wait.count()));
-        if (setup_.unlimited) {
-            socket_.set(ZMQ_RCVHWM, 0);
-        }
-        socket_.set_buffers(setup_.buffer_bytes);
+        socket_.set(ZMQ_RCVTIMEO, receive_wait);
+        socket_.configure(contexts.setup);
         if (work.curve) {
             socket_.set(ZMQ_CURVE_SERVERKEY, contexts.keys.server.public_key.data());
             socket_.set(ZMQ_CURVE_PUBLICKEY, contexts.keys.client.public_key.data());
@@ -228,8 +215,7 @@ class Receiver {
         }
         const int bytes = receive_frame(buffer_);
         if (bytes >= 0) {
-            checker.take(setup_.message_api ? zmq_msg_data(&message_) : buffer_.data(),
-                         static_cast<std::size_t>(bytes));
+            checker.take(uses_messages_ ? zmq_msg_data(&message_) : buffer_.data(), static_cast<std::size_t>(bytes));
         }
         return bytes >= 0;
     }
@@ -237,15 +223,15 @@ class Receiver {
   private:
     /// Receives into the message or the buffer. Returns the size, or -1 if nothing arrived in time.
     [[nodiscard]] int receive_frame(std::span<char> buffer) {
-        const int bytes = setup_.message_api ? zmq_msg_recv(&message_, socket_.get(), 0)
-                                             : zmq_recv(socket_.get(), buffer.data(), buffer.size(), 0);
+        const int bytes = uses_messages_ ? zmq_msg_recv(&message_, socket_.get(), 0)
+                                         : zmq_recv(socket_.get(), buffer.data(), buffer.size(), 0);
         if (bytes < 0 && zmq_errno() != EAGAIN && zmq_errno() != EINTR) {
             fail("zmq_recv");
         }
         return bytes;
     }
 
-    const Setup setup_;
+    const bool uses_messages_;
     const bool has_first_frame_;
     Socket socket_;
     std::vector<char> buffer_;
@@ -253,10 +239,16 @@ class Receiver {
     zmq_msg_t message_;
 };
 
-struct Link {
-    using Shared = Contexts;
-    using Sender = libzmq::Sender;
-    using Receiver = libzmq::Receiver;
-};
+[[nodiscard]] inline Outcome run(const Workload& work, const Setup& setup) {
+    return run_workload<Sender, Receiver>(work, [&, keys = make_keys(work)] { return Contexts(setup, keys); });
+}
+
+[[nodiscard]] inline std::string version() {
+    int major = 0;
+    int minor = 0;
+    int patch = 0;
+    zmq_version(&major, &minor, &patch);
+    return std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(patch);
+}
 
 }  // namespace telegate::perf::libzmq

@@ -6,8 +6,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
+#include <cstring>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -51,52 +52,12 @@ struct Workload {
     return work.topics == 1 ? std::string() : std::string("topic/").append(std::to_string(10'000'000 + topic), 1);
 }
 
-/// The messages for a receiver: `first`, and every `stride`th after it, below `end`.
-struct Share {
-    std::uint64_t first = 0;
-    std::uint64_t stride = 1;
-    std::uint64_t end = 0;
-};
-[[nodiscard]] constexpr Share share_of(const Workload& work, std::size_t receiver) noexcept {
-    return {topic_of(work, receiver), work.topics, work.messages};
-}
-
 /// The result of a run, from before the first send() until the last receiver has the last message.
 struct Outcome {
     double seconds = 0;
     double cpu_seconds = 0;            // of all threads, including system calls
     double publisher_cpu_seconds = 0;  // of all threads except those that receive
 };
-
-/// An implementation of workloads.
-struct Engine {
-    std::string_view name;  // "telegate", "libzmq", "raw"
-    std::string variant;    // its configuration; empty if there is only one
-    std::function<bool(const Workload& work)> can;
-    /// Throws std::runtime_error if a message is lost, changed or out of order, or nothing happens for ten seconds.
-    std::function<Outcome(const Workload& work)> run;
-};
-
-/// Returns an engine for each number of I/O threads of the publisher, or one with a single thread.
-[[nodiscard]] std::vector<Engine> telegate_engines(std::span<const std::size_t> io_threads);
-/// The first is configured as in ServerLink's reports, see README.md. More than one I/O thread is a variant.
-[[nodiscard]] std::vector<Engine> libzmq_engines(std::size_t io_threads = 1);
-/// Returns the version of the linked library; empty if there is none. Then, there are no libzmq engines.
-[[nodiscard]] std::string libzmq_version();
-
-/// Returns a variant for each size of chunks or rings and each size of the sockets' buffers.
-[[nodiscard]] std::vector<Engine> raw_engines();
-/// Returns whether a variant of raw is one of two that together run all workloads, and are good for most.
-[[nodiscard]] bool is_usual(const Engine& raw);
-
-/// Returns "64 B", "8 KiB" or "1 MiB".
-[[nodiscard]] inline std::string size_name(std::size_t bytes) {
-    constexpr std::size_t kib = 1024;
-    if (bytes < kib || bytes % kib != 0) {
-        return std::to_string(bytes) + " B";
-    }
-    return bytes % (kib * kib) == 0 ? std::to_string(bytes / kib / kib) + " MiB" : std::to_string(bytes / kib) + " KiB";
-}
 
 /// The endpoints that engines bind, in the order of Transport.
 inline constexpr std::array<const char*, 3> endpoint_texts{"tcp://127.0.0.1:*", "ipc://*", "inproc://perf_tool"};
@@ -112,8 +73,99 @@ inline constexpr std::array<const char*, 3> endpoint_texts{"tcp://127.0.0.1:*", 
     return std::get<Endpoint>(parse_endpoint(endpoint_text(transport)));
 }
 
-[[nodiscard]] inline bool contains(const std::vector<std::string>& names, std::string_view name) {
-    return std::ranges::find(names, name) != names.end();
+/// The number of greetings, which are sent repeatedly before the clock starts to verify the connection.
+inline constexpr std::uint64_t hello_number = UINT64_MAX;
+
+/// Makes `payload` the message with this number.
+inline void stamp(std::span<char> payload, std::uint64_t number) noexcept {
+    std::memcpy(payload.data(), &number, sizeof number);
+    payload.back() = static_cast<char>(static_cast<unsigned char>(number));
 }
+
+/// The sender's messages, some of which are created in advance. Otherwise, copies would wait until the processor has
+/// completed the recent writes. Threads: one. Limits: 16 KiB, or one message. Failure: the constructor throws
+/// std::bad_alloc.
+class Payloads {
+  public:
+    explicit Payloads(std::size_t size)
+        : size_(size), count_(std::clamp<std::size_t>(16 * 1024 / size, 1, 32)), bytes_(count_ * size, 'p') {}
+
+    /// Returns the payload of a message. Must be called in order, from 0.
+    [[nodiscard]] std::string_view operator[](std::uint64_t number) noexcept {
+        const std::size_t place = next_;
+        next_ = next_ + 1 == count_ ? 0 : next_ + 1;
+        for (std::size_t index = 0; place == 0 && index < count_; ++index) {
+            stamp(std::span(bytes_).subspan(index * size_, size_), number + index);
+        }
+        return {bytes_.data() + place * size_, size_};
+    }
+
+  private:
+    const std::size_t size_;
+    const std::size_t count_;
+    std::vector<char> bytes_;
+    std::size_t next_ = 0;
+};
+
+/// Checks the size, number and last byte of each message of a receiver: those of its topic, in turn.
+///
+/// Threads: the receiver's. Limits: none. Failure: check() throws std::runtime_error for the first wrong message.
+class Checker {
+  public:
+    Checker(const Workload& work, std::size_t receiver) noexcept
+        : bytes_(work.size),
+          first_(topic_of(work, receiver)),
+          stride_(work.topics),
+          end_(work.messages),
+          next_(first_) {}
+
+    void take(const void* data, std::size_t bytes) noexcept {
+        if (bytes != bytes_) [[unlikely]] {
+            return fail("has the wrong size");
+        }
+        std::uint64_t number = 0;
+        std::memcpy(&number, data, sizeof number);
+        const auto last = static_cast<const unsigned char*>(data)[bytes - 1];
+        if (number != next_ || last != static_cast<unsigned char>(number)) [[unlikely]] {
+            return take_unexpected(number, last);
+        }
+        next_ += stride_;
+    }
+
+    [[nodiscard]] bool is_greeted() const noexcept { return is_greeted_; }
+    /// Returns whether all messages have arrived or one was wrong.
+    [[nodiscard]] bool is_done() const noexcept { return next_ >= end_ || fault_ != nullptr; }
+    [[nodiscard]] std::uint64_t received() const noexcept { return (next_ - first_) / stride_; }
+
+    /// Must be called when it is done.
+    void check() const {
+        if (fault_ != nullptr) {
+            throw std::runtime_error("message " + std::to_string(received()) + " of a receiver " + fault_);
+        }
+        if (next_ >= end_ + stride_ && received() > 0) {
+            throw std::runtime_error("a receiver got more messages than were sent");
+        }
+    }
+
+  private:
+    void fail(const char* fault) noexcept { fault_ = fault_ == nullptr ? fault : fault_; }
+    void take_unexpected(std::uint64_t number, unsigned char last) noexcept {
+        if (last != static_cast<unsigned char>(number)) {
+            fail("has the wrong last byte");
+        } else if (number == hello_number && next_ == first_) {
+            is_greeted_ = true;
+        } else {
+            fail("is lost, duplicate or out of order");
+        }
+    }
+
+    const std::size_t bytes_;
+    const std::uint64_t first_;
+    const std::uint64_t stride_;
+    const std::uint64_t end_;
+    std::uint64_t next_;
+    bool is_greeted_ = false;
+    const char* fault_ = nullptr;
+};
 
 }  // namespace telegate::perf

@@ -1,8 +1,7 @@
 #pragma once
 
-#include "delay_counts.hpp"
-#include "load.hpp"
-#include "process_figures.hpp"
+#include "pipeline/load.hpp"
+#include "system.hpp"
 
 namespace telegate::perf {
 
@@ -14,10 +13,8 @@ struct LineResult {
     std::uint64_t lost_at_queue = 0;
     std::uint64_t lost_at_backlogs = 0;  // messages
     std::uint64_t lost_by_log = 0;       // samples, for which the disk was too slow
-    double memory_more_mib = 0;          // growth of this process until the last sample is received
     std::size_t queue_high_water = 0;
-    double offering_seconds = 0;  // from the first sample captured to the last one
-    double seconds = 0;           // from the first sample captured to the last one received
+    double seconds = 0;  // from the first sample captured to the last one received
     DelayCounts delays;
     ThreadFigures sampling;
     ThreadFigures io;
@@ -27,18 +24,12 @@ struct LineResult {
     [[nodiscard]] bool lossless() const noexcept { return lost_at_queue == 0 && lost_at_backlogs == 0; }
 };
 
-/// Throws std::runtime_error if subscribers missed samples.
-void require_lossless(const LineResult& result);
-
-/// Maximum number of ticks per run: their times use 16 MiB.
-inline constexpr std::uint64_t ticks_max = 1'000'000;
-
 /// Runs a Gateway as gateway_app does, with a device that produces the load, and subscribers over tcp in threads of
 /// their own, until every sample has arrived or is in the ledger as dropped.
 ///
-/// Threads: one at a time. Limits: ticks_max.
+/// Threads: one at a time. Limits: 16 bytes per tick.
 /// Failure: throws std::runtime_error if the ledger differs from the received samples or nothing happens for ten
-/// seconds, and SettingsError if the gateway's settings do not allow the work.
+/// seconds, SettingsError if the gateway's settings do not allow the work, and Interrupted.
 [[nodiscard]] LineResult run_line(const LineWork& work);
 
 }  // namespace telegate::perf

@@ -1,12 +1,14 @@
-#include "process_figures.hpp"
+#include "system.hpp"
 
+#include <malloc.h>
+#include <sched.h>
+
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <regex>
 #include <stdexcept>
-#include <system_error>
-#include <utility>
 
 namespace telegate::perf {
 
@@ -29,6 +31,11 @@ ThreadFigures sum_of(const std::vector<ThreadFigures>& threads, std::string_view
 }
 
 }  // namespace
+
+std::size_t bytes_allocated() noexcept {
+    const auto heap = ::mallinfo2();
+    return heap.uordblks + heap.hblkhd;
+}
 
 std::vector<ThreadFigures> threads_of(pid_t process) {
     const std::string root = folder_of(process) + "/task";
@@ -73,7 +80,7 @@ ProcessMemory memory_of(pid_t process) {
     if (!resident || !proportional || !anonymous || fault) {
         throw std::runtime_error("cannot read the memory of a process in " + folder);
     }
-    return {*resident, *proportional, *anonymous,
+    return {static_cast<double>(*resident), static_cast<double>(*proportional), static_cast<double>(*anonymous),
             static_cast<std::size_t>(std::distance(begin(descriptors), end(descriptors)))};
 }
 
@@ -88,6 +95,74 @@ std::optional<std::uint64_t> number_after(const std::string& text, const std::st
 std::string content_of(const std::string& path) {
     std::ifstream file(path);
     return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+std::optional<std::pair<int, int>> two_processors() {
+    cpu_set_t set;
+    checked(::sched_getaffinity(0, sizeof set, &set), "sched_getaffinity");
+    std::vector<int> available;
+    for (int processor = 0; processor < CPU_SETSIZE; ++processor) {
+        if (CPU_ISSET(static_cast<unsigned>(processor), &set)) {
+            available.push_back(processor);
+        }
+    }
+    return available.size() < 2 ? std::nullopt : std::optional(std::pair(available.front(), available.back()));
+}
+
+void pin_thread(int processor) {
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(static_cast<unsigned>(processor), &one);
+    checked(::sched_setaffinity(0, sizeof one, &one), "sched_setaffinity");
+}
+
+ScratchFolder::ScratchFolder() : path_((std::filesystem::temp_directory_path() / "telegate-perf-XXXXXX").string()) {
+    if (::mkdtemp(path_.data()) == nullptr) {
+        throw std::runtime_error("cannot create " + path_);
+    }
+}
+
+ScratchFolder::~ScratchFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+}
+
+std::string ScratchFolder::write(const std::string& name, const std::string& text) const {
+    std::string path = path_ + "/" + name;
+    if (!(std::ofstream(path) << text).flush()) {
+        throw std::runtime_error("cannot write " + path);
+    }
+    return path;
+}
+
+LocalListener::LocalListener(sa_family_t family)
+    : socket(checked(::socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0), "socket")) {
+    sockaddr_storage storage{};
+    storage.ss_family = family;
+    socklen_t bytes = sizeof(sa_family_t);
+    if (family == AF_INET) {
+        reinterpret_cast<sockaddr_in&>(storage).sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        bytes = sizeof(sockaddr_in);
+        constexpr int on = 1;  // accepted connections inherit it
+        checked(::setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on), "setsockopt");
+    }
+    auto* const generic = reinterpret_cast<sockaddr*>(&storage);
+    checked(::bind(socket.get(), generic, bytes), "bind");
+    checked(::listen(socket.get(), SOMAXCONN), "listen");
+    bytes = sizeof storage;
+    checked(::getsockname(socket.get(), generic, &bytes), "getsockname");
+    address.assign(reinterpret_cast<const char*>(&storage), bytes);
+}
+
+UniqueFd connect_to(const std::string& address) {
+    const auto* const generic = reinterpret_cast<const sockaddr*>(address.data());
+    UniqueFd socket(checked(::socket(generic->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0), "socket"));
+    checked(::connect(socket.get(), generic, static_cast<socklen_t>(address.size())), "connect");
+    if (generic->sa_family == AF_INET) {
+        constexpr int on = 1;
+        checked(::setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on), "setsockopt");
+    }
+    return socket;
 }
 
 }  // namespace telegate::perf

@@ -1,10 +1,10 @@
-#include "line_run.hpp"
+#include "pipeline/line.hpp"
 
 #include "app/gateway.hpp"
-#include "footprint/scratch.hpp"
+#include "bench.hpp"
 #include "log/log.hpp"
+#include "pipeline/receiver.hpp"
 #include "plan/plan.hpp"
-#include "receiver.hpp"
 #include "transport/harness.hpp"
 
 #include <utility>
@@ -13,7 +13,7 @@ namespace telegate::perf {
 
 namespace {
 
-constexpr std::chrono::milliseconds look_interval{5};
+constexpr double look_seconds = 0.005;
 
 std::string settings_text(const LineWork& work, const ScratchFolder* log_folder) {
     const std::string format = work.format == "json" ? "" : "format = " + work.format + "\n";  // json is the default
@@ -30,14 +30,10 @@ class Line {
           times_(static_cast<std::size_t>(2 * work.ticks()) + 1'000),  // for machines that are too slow for it
           log_("off"),
           settings_(parse_settings(settings_text(work, log_folder_.get()), "pipeline")) {
-        Plan plan = make_plan(settings_);
+        auto plan = make_plan(settings_);
         PlannedDevice device;
         device.options.name = load_device;
-        device.options.interval = std::chrono::duration_cast<decltype(device.options.interval)>(interval_);
-        if (device.options.interval != interval_) {
-            throw std::runtime_error("the sampler cannot have an interval of " + std::to_string(interval_.count()) +
-                                     " ns");
-        }
+        device.options.interval = std::chrono::duration_cast<decltype(device.options.interval)>(work.tick());
         device.options.started = false;
         device.driver = std::make_unique<LoadDriver>(work, times_);
         plan.devices.push_back(std::move(device));
@@ -50,17 +46,13 @@ class Line {
 
     LineResult run() {
         wait_until("subscription", [this] { return status().publisher.subscriptions == receivers_.size(); });
-        const std::uint64_t before_kib = memory_of(0).resident_kib;
         const std::vector<ThreadFigures> before = threads_of(0);
         if (!gateway_->command(load_device, DeviceCommand::start)) {
             throw std::runtime_error("the sampling thread does not respond");
         }
         watch_until_still();
         const std::vector<ThreadFigures> after = threads_of(0);
-        const double memory_more =
-            (static_cast<double>(memory_of(0).resident_kib) - static_cast<double>(before_kib)) / 1'024;
         LineResult result = settle();
-        result.memory_more_mib = memory_more;
         result.sampling = since(before, after, "tg-sample");
         result.io = since(before, after, "tg-io");
         result.logging = since(before, after, "tg-log");
@@ -75,7 +67,7 @@ class Line {
         Patience patience;
         while (!condition()) {
             patience.check(awaited);
-            std::this_thread::sleep_for(look_interval);
+            wait_seconds(look_seconds);
         }
     }
 
@@ -94,9 +86,6 @@ class Line {
         }
         return sum;
     }
-
-    [[nodiscard]] std::uint64_t received() const { return sum_of(&Receiver::samples); }
-    [[nodiscard]] std::uint64_t messages() const { return sum_of(&Receiver::messages); }
     [[nodiscard]] std::uint64_t sum_of(std::uint64_t (Receiver::*count)() const noexcept) const {
         std::uint64_t sum = 0;
         for (const auto& receiver : receivers_) {
@@ -108,18 +97,17 @@ class Line {
     /// Waits until all subscribers have all samples, or nothing has arrived for so long that the rest must be in the
     /// ledger. Reads only counters, because a request would wake the measured threads.
     void watch_until_still() {
-        constexpr std::chrono::milliseconds still_time{500};
         const std::uint64_t wanted = work_.samples * receivers_.size();
+        const double still_seconds = std::max(0.5, 3 * std::chrono::duration<double>(work_.tick()).count());
         std::pair<std::uint64_t, std::uint64_t> seen;
         auto changed = std::chrono::steady_clock::now();
         while (seen.second < wanted) {
-            std::this_thread::sleep_for(look_interval);
-            const std::pair<std::uint64_t, std::uint64_t> now{times_.given(), received()};
+            wait_seconds(look_seconds);
+            const std::pair<std::uint64_t, std::uint64_t> now{times_.given(), sum_of(&Receiver::samples)};
             if (now != seen) {
                 seen = now;
                 changed = std::chrono::steady_clock::now();
-            } else if (std::chrono::steady_clock::now() - changed >
-                       std::max(still_time, 3 * std::chrono::ceil<std::chrono::milliseconds>(interval_))) {
+            } else if (seconds_since(changed) > still_seconds) {
                 break;
             }
         }
@@ -132,7 +120,7 @@ class Line {
             last = status();
             return last.ledger.front().queued == 0 && last.subscribers.size() == receivers_.size() &&
                    last.publisher.pending == 0 && (!last.log || last.log->pending == 0) &&
-                   messages() == sum_of(last, &SubscriberStatus::sent);
+                   sum_of(&Receiver::messages) == sum_of(last, &SubscriberStatus::sent);
         });
         for (const auto& receiver : receivers_) {
             receiver->stop();
@@ -140,15 +128,20 @@ class Line {
         LineResult result;
         const LedgerCounts& counts = last.ledger.front();
         result.offered = counts.sampled;
-        result.received = received();
-        result.messages = messages();
+        result.received = sum_of(&Receiver::samples);
+        result.messages = sum_of(&Receiver::messages);
         result.lost_at_queue = counts.dropped_total();
         result.lost_at_backlogs = sum_of(last, &SubscriberStatus::dropped);
         result.lost_by_log = last.log ? last.log->lost : 0;
         result.queue_high_water = last.queue_high_water;
         check(result, counts.balanced() && counts.published + counts.dropped_total() == counts.sampled &&
                           (!last.log || last.log->log.samples + last.log->lost == counts.published));
-        add_times(result);
+        std::int64_t last_mono_ns = times_.last_mono_ns();
+        for (const auto& receiver : receivers_) {
+            result.delays.add(receiver->delays());
+            last_mono_ns = std::max(last_mono_ns, receiver->last_mono_ns());
+        }
+        result.seconds = static_cast<double>(last_mono_ns - times_.first_mono_ns()) / 1e9;
         return result;
     }
 
@@ -171,21 +164,7 @@ class Line {
         }
     }
 
-    void add_times(LineResult& result) const {
-        std::int64_t last = times_.last_mono_ns();
-        for (const auto& receiver : receivers_) {
-            result.delays.add(receiver->delays());
-            last = std::max(last, receiver->last_mono_ns());
-        }
-        const auto seconds_since_first = [this](std::int64_t mono_ns) {
-            return static_cast<double>(mono_ns - times_.first_mono_ns()) / 1e9;
-        };
-        result.offering_seconds = seconds_since_first(times_.last_mono_ns());
-        result.seconds = seconds_since_first(last);
-    }
-
     const LineWork work_;
-    const std::chrono::nanoseconds interval_ = work_.tick();
     const std::unique_ptr<ScratchFolder> log_folder_ = work_.has_log ? std::make_unique<ScratchFolder>() : nullptr;
     CaptureTimes times_;
     Log log_;
@@ -195,14 +174,6 @@ class Line {
 };
 
 }  // namespace
-
-void require_lossless(const LineResult& result) {
-    if (!result.lossless()) {
-        throw std::runtime_error("samples were lost: the queue dropped " + std::to_string(result.lost_at_queue) +
-                                 " of " + std::to_string(result.offered) + ", the backlogs dropped " +
-                                 std::to_string(result.lost_at_backlogs) + " messages");
-    }
-}
 
 LineResult run_line(const LineWork& work) {
     return Line(work).run();

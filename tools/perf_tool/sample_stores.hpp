@@ -10,7 +10,27 @@
 #include <string>
 #include <vector>
 
+/// Samples that a log stores, and stores for them. Each sample can be computed on its own, so that every reader is
+/// checked against them.
 namespace telegate::perf {
+
+/// Channels that are all read at 10 Hz, each hundred of them by a device with times of its own.
+struct DataSet {
+    std::string name;
+    double bytes_goal;  // bytes per sample in the log
+    /// Sets type and value of a channel at a tick; `random` differs for each channel and tick.
+    void (*set_value)(TelemetrySample& sample, std::size_t channel, std::uint64_t tick, std::uint64_t random);
+};
+
+inline constexpr std::int64_t tick_ns = 100'000'000;
+inline constexpr std::uint64_t ticks_per_second = 10;
+inline constexpr std::int64_t first_utc_ns = 1'767'225'600'000'000'000;
+
+[[nodiscard]] std::vector<DataSet> data_sets();
+[[nodiscard]] TelemetrySample sample_of(const DataSet& set, std::size_t channel, std::uint64_t tick);
+/// Writes the samples of all channels at a tick.
+void make_tick(const DataSet& set, std::uint64_t tick, std::vector<TelemetrySample>& samples);
+[[nodiscard]] bool equal(const TelemetrySample& a, const TelemetrySample& b) noexcept;
 
 /// One way to keep samples on disk, in its own folder, for channels with the ids 0 to channels - 1.
 ///

@@ -1,14 +1,14 @@
 #pragma once
 
 #include "core/bounded_queue.hpp"
+#include "core/telemetry_sample.hpp"
 
 #include <concurrentqueue/concurrentqueue.h>
 #include <boost/lockfree/spsc_queue.hpp>
-#ifdef TELEGATE_READERWRITERQUEUE
-#include <readerwriterqueue/readerwriterqueue.h>
-#endif
 
+#include <array>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -16,16 +16,86 @@
 #include <optional>
 #include <queue>
 #include <span>
+#include <string>
 #include <thread>
+#include <type_traits>
 #include <utility>
+#include <vector>
 
-/// One adapter per queue. The constructor takes the capacity, which is the initial size of queues without a limit. Each
-/// pushing thread has a Producer, whose push() takes one sample, or several if the queue supports that. pop() takes as
-/// many samples as fit into `out` and does not wait, except in MutexEngine. lost() returns the samples that the queue
+/// Samples, each with its producer and its number, which counts from 1 for each producer, and one adapter per queue.
+/// The constructor of an adapter takes the capacity, which is the initial size of queues without a limit. Each pushing
+/// thread has a Producer, whose push() takes one sample, or several if the queue supports that. pop() takes as many
+/// samples as fit into `out` and does not wait, except in MutexEngine. lost() returns the samples that the queue
 /// dropped; only bounded queues have it.
 ///
 /// Threads and limits: those of the queue. Failure: std::bad_alloc.
 namespace telegate::perf {
+
+/// The sample of TelemetryHub: it owns the text of its unit.
+struct LabeledSample {
+    std::chrono::system_clock::time_point time{};
+    double value = 0.0;
+    std::string unit = "unitless";
+    std::uint32_t seq = 0;
+};
+
+/// 240 bytes, including the text, which can be copied as bytes.
+struct InlineTextSample {
+    std::int64_t time_ns = 0;
+    std::uint64_t seq = 0;
+    double value = 0;
+    std::uint32_t producer = 0;
+    std::uint32_t text_bytes = 0;
+    std::array<char, 208> text{};
+};
+static_assert(sizeof(InlineTextSample) == 240 && std::is_trivially_copyable_v<InlineTextSample>);
+
+/// Makes a sample the next one of its producer.
+inline void renew(TelemetrySample& sample, std::uint32_t producer, std::uint64_t seq) noexcept {
+    sample.channel = ChannelId{producer};
+    sample.seq = seq;
+    sample.type = ValueType::real;
+    sample.value.real = static_cast<double>(seq);
+}
+inline void renew(InlineTextSample& sample, std::uint32_t producer, std::uint64_t seq) noexcept {
+    sample.producer = producer;
+    sample.seq = seq;
+    sample.value = static_cast<double>(seq);
+}
+
+[[nodiscard]] inline std::size_t producer_of(const TelemetrySample& sample) noexcept {
+    return to_index(sample.channel);
+}
+[[nodiscard]] inline std::size_t producer_of(const InlineTextSample& sample) noexcept {
+    return sample.producer;
+}
+[[nodiscard]] inline std::size_t producer_of(const LabeledSample& /*sample*/) noexcept {
+    return 0;
+}
+
+/// Checks the order of the samples of each producer and counts all samples. Threads: one at a time.
+class Receipts {
+  public:
+    explicit Receipts(std::size_t producers) : last_(producers, 0) {}
+
+    template <class Sample>
+    void take(const Sample& sample) noexcept {
+        std::uint64_t& last = last_[producer_of(sample)];
+        rising_ = rising_ && sample.seq > last;
+        last = sample.seq;
+        ++count_;
+    }
+    [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
+    /// Returns whether each of the `sent` samples was received once, except `lost` samples.
+    [[nodiscard]] bool complete(std::uint64_t sent, std::uint64_t lost) const noexcept {
+        return rising_ && count_ + lost == sent;
+    }
+
+  private:
+    std::vector<std::uint64_t> last_;  // by producer
+    std::uint64_t count_ = 0;
+    bool rising_ = true;
+};
 
 /// A std::queue with a mutex: it locks for each item, signals at each push, and copies the items out.
 ///
@@ -82,8 +152,7 @@ class MutexEngine {
     };
     /// Waits for a sample.
     std::size_t pop(std::span<Sample> out) {
-        auto sample = queue_.pop();
-        out.front() = *std::move(sample);
+        out.front() = *queue_.pop();
         return 1;
     }
 
@@ -162,28 +231,6 @@ class MoodycamelTokenEngine {
     moodycamel::ConsumerToken token_;
 };
 
-#ifdef TELEGATE_READERWRITERQUEUE
-/// Its limit is in blocks, which hold a few more samples than the capacity.
-template <class Sample>
-class ReaderWriterEngine {
-  public:
-    explicit ReaderWriterEngine(std::size_t capacity) : queue_(capacity) {}
-
-    struct Producer {
-        ReaderWriterEngine& engine;
-        void push(const Sample& sample) {
-            while (!engine.queue_.try_enqueue(sample)) {
-                std::this_thread::yield();
-            }
-        }
-    };
-    std::size_t pop(std::span<Sample> out) { return queue_.try_dequeue(out.front()) ? 1 : 0; }
-
-  private:
-    moodycamel::ReaderWriterQueue<Sample> queue_;
-};
-#endif
-
 template <class Sample, OverflowPolicy policy>
 class BoundedEngine {
   public:
@@ -216,6 +263,26 @@ template <class Engine>
     } else {
         return 0;
     }
+}
+
+/// Calls `each(type, name, is_bulk)` for the queues that support this number of producers.
+template <class Sample, class Each>
+void for_each_queue(std::size_t producers, const Each& each) {
+    using enum OverflowPolicy;
+    each(std::type_identity<MutexEngine<Sample>>(), "mutex_queue", false);
+    if (producers == 1) {
+        each(std::type_identity<BoostEngine<Sample>>(), "boost spsc single", false);
+        each(std::type_identity<BoostEngine<Sample>>(), "boost spsc bulk", true);
+    }
+    each(std::type_identity<MoodycamelEngine<Sample>>(), "moodycamel single", false);
+    each(std::type_identity<MoodycamelTokenEngine<Sample>>(), "moodycamel token", false);
+    each(std::type_identity<MoodycamelTokenEngine<Sample>>(), "moodycamel bulk", true);
+    each(std::type_identity<BoundedEngine<Sample, block>>(), "Bounded single block", false);
+    each(std::type_identity<BoundedEngine<Sample, block>>(), "Bounded bulk block", true);
+    each(std::type_identity<BoundedEngine<Sample, drop_newest>>(), "Bounded single drop_newest", false);
+    each(std::type_identity<BoundedEngine<Sample, drop_newest>>(), "Bounded bulk drop_newest", true);
+    each(std::type_identity<BoundedEngine<Sample, drop_oldest>>(), "Bounded single drop_oldest", false);
+    each(std::type_identity<BoundedEngine<Sample, drop_oldest>>(), "Bounded bulk drop_oldest", true);
 }
 
 }  // namespace telegate::perf

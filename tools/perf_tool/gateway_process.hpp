@@ -1,17 +1,10 @@
 #pragma once
 
-#include "core/endpoint.hpp"
-#include "core/message.hpp"
-#include "core/reactor.hpp"
-#include "core/subscriber.hpp"
 #include "core/unique_fd.hpp"
 
 #include <sys/types.h>
 
-#include <memory>
 #include <string>
-#include <thread>
-#include <variant>
 #include <vector>
 
 namespace telegate::perf {
@@ -28,8 +21,9 @@ class GatewayProcess {
   public:
     struct Setup {
         std::string program;
-        std::string config;
-        std::vector<std::string> environment;  // "NAME=value", in addition to those of this process
+        std::string config = {};
+        std::vector<std::string> settings = {};     // "KEY=VALUE", which override those of the file
+        std::vector<std::string> environment = {};  // "NAME=value", in addition to those of this process
     };
 
     /// Starts it with log level info and waits until it is running.
@@ -59,34 +53,8 @@ class GatewayProcess {
     std::string running_line_;
 };
 
-/// Subscribers of all topics in one thread.
-/// Threads: the owner's. Limits: none. Failure: as Subscriber.
-class Crowd {
-  public:
-    Crowd(const std::string& endpoint, std::size_t subscribers) {
-        while (subscribers_.size() < subscribers) {
-            auto& subscriber = *subscribers_.emplace_back(std::make_unique<Subscriber>(reactor_, SocketOptions()));
-            subscriber.subscribe("");
-            subscriber.connect(std::get<Endpoint>(parse_endpoint(endpoint)));
-            subscriber.set_on_readable([this, &subscriber] {
-                while (subscriber.receive(batch_)) {
-                }
-            });
-        }
-        thread_ = std::thread([this] { reactor_.run(); });
-    }
-    ~Crowd() {
-        reactor_.stop();
-        thread_.join();
-    }
-    Crowd(const Crowd&) = delete;
-    Crowd& operator=(const Crowd&) = delete;
-
-  private:
-    Reactor reactor_;
-    std::vector<std::unique_ptr<Subscriber>> subscribers_;
-    MessageBatch batch_;
-    std::thread thread_;
-};
+/// Returns the text of a settings file in which TCP ports are free ports of the loopback interface, and ipc files are
+/// in `folder`.
+[[nodiscard]] std::string scratch_settings(std::string text, const std::string& folder);
 
 }  // namespace telegate::perf

@@ -1,13 +1,13 @@
 // Counts the allocations of a program that is linked with the shared C library and loads this library with LD_PRELOAD.
 // The counts are in the file in TELEGATE_ALLOCATIONS, as three 64-bit numbers.
-#include "allocation_counts.hpp"
-
 #include <fcntl.h>
 #include <malloc.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <new>
 
@@ -24,7 +24,14 @@ void __libc_free(void* memory);
 
 namespace {
 
-using telegate::perf::AllocationCounts;
+/// The counters in a file that both processes map.
+/// Threads: any, of both processes. Limits: none. Failure: none.
+struct AllocationCounts {
+    std::atomic<std::uint64_t> calls{0};  // of malloc() and related functions
+    std::atomic<std::uint64_t> alive{0};  // not yet freed
+    std::atomic<std::uint64_t> bytes_alive{0};
+};
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free, "two processes cannot share a lock");
 
 constinit AllocationCounts before_mapping;  // until this library is initialized
 constinit std::atomic<AllocationCounts*> counts{&before_mapping};
@@ -48,7 +55,7 @@ void uncount(void* memory) noexcept {
 }
 
 [[gnu::constructor]] void map_counts() {
-    const char* const path = std::getenv(telegate::perf::allocation_file_variable);
+    const char* const path = std::getenv("TELEGATE_ALLOCATIONS");
     const int file = path == nullptr ? -1 : ::open(path, O_RDWR | O_CLOEXEC);
     if (file < 0) {
         return;

@@ -59,6 +59,9 @@ void GatewayProcess::spawn(const Setup& setup) {
     std::vector<std::string> words{"/usr/bin/env"};
     words.insert(words.end(), setup.environment.begin(), setup.environment.end());
     words.insert(words.end(), {setup.program, "--config", setup.config, "--log-level", "info"});
+    for (const std::string& setting : setup.settings) {
+        words.insert(words.end(), {"--set", setting});
+    }
     std::vector<char*> arguments;
     std::ranges::transform(words, std::back_inserter(arguments), [](std::string& word) { return word.data(); });
     arguments.push_back(nullptr);
@@ -124,6 +127,16 @@ void GatewayProcess::end(int signal) noexcept {
         ::waitpid(id_, &status, 0);
         id_ = -1;
     }
+}
+
+std::string scratch_settings(std::string text, const std::string& folder) {
+    const auto replace = [&text](const std::string& setting, const std::string& value) {
+        text = std::regex_replace(text, std::regex("(^|\n)[ \t]*" + setting), "$1" + value);
+    };
+    replace("listen[ \t]*=[^\n]*", "listen = 127.0.0.1:0");
+    replace("endpoint[ \t]*=[ \t]*tcp:[^\n]*", "endpoint = tcp://127.0.0.1:0");
+    replace("endpoint[ \t]*=[ \t]*ipc:[^\n]*/", "endpoint = ipc://" + folder + "/");
+    return text;
 }
 
 }  // namespace telegate::perf

@@ -1,11 +1,12 @@
 #pragma once
 
-#include "core/bytes.hpp"
 #include "system.hpp"
-#include "workload.hpp"
 
+#include "core/bytes.hpp"
+#include "core/endpoint.hpp"
+
+#include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cstring>
 #include <future>
 #include <stdexcept>
@@ -19,7 +20,7 @@ struct LatencyWork {
     std::size_t size = 64;            // of the payload in bytes, at least 16
     std::uint64_t round_trips = 0;    // at most; the run ends at the first limit
     std::chrono::nanoseconds time{};  // 0: no limit
-    Placement placement{};
+    std::optional<std::pair<int, int>> processors{};
 };
 
 /// The time of each round trip, and the mean CPU time.
@@ -28,29 +29,16 @@ struct RoundTrips {
     double cpu_ns = 0;  // of all threads, including system calls
 };
 
-/// `run` throws std::runtime_error if a reply is wrong or does not arrive within ten seconds.
-struct LatencyEngine {
-    std::string_view name;
-    std::string setup;  // its configuration, and the version of a library
-    bool (*can)(Transport transport);
-    RoundTrips (*run)(const LatencyWork& work);
-};
-
-[[nodiscard]] LatencyEngine telegate_latency();
-[[nodiscard]] LatencyEngine raw_latency();
-/// Returns nothing if libzmq is not linked.
-[[nodiscard]] std::vector<LatencyEngine> libzmq_latency();
-
 inline constexpr std::chrono::milliseconds reply_time_max{10'000};
 /// How often the idle replying side checks whether the run has ended.
 inline constexpr std::chrono::milliseconds stop_interval{100};
-inline constexpr std::uint64_t warm_up_round_trips = 500;
 
 /// Sends numbered payloads one at a time. `exchange(payload)` sends one and returns the reply, which is valid until the
-/// next call and empty after a timeout.
+/// next call and empty after a timeout. Throws std::runtime_error for a wrong reply.
 template <class Exchange>
 RoundTrips time_round_trips(const LatencyWork& work, Exchange exchange) {
     using Clock = std::chrono::steady_clock;
+    constexpr std::uint64_t warm_up_round_trips = 500;
     std::vector<std::byte> payload(work.size, std::byte{'p'});
     std::uint64_t number = 0;
     const auto once = [&] {
@@ -72,30 +60,33 @@ RoundTrips time_round_trips(const LatencyWork& work, Exchange exchange) {
     }
     RoundTrips trips;
     trips.ns.reserve(work.round_trips);
-    const double cpu_before = cpu_ns_of(CLOCK_PROCESS_CPUTIME_ID);
+    const double cpu_before = process_cpu_ns();
     const auto start = Clock::now();
     do {
         trips.ns.push_back(static_cast<std::uint64_t>(std::chrono::nanoseconds(once()).count()));
     } while (trips.ns.size() < work.round_trips && (work.time.count() == 0 || Clock::now() - start < work.time));
-    const double count = static_cast<double>(trips.ns.size());
-    trips.cpu_ns = (cpu_ns_of(CLOCK_PROCESS_CPUTIME_ID) - cpu_before) / count;
+    trips.cpu_ns = (process_cpu_ns() - cpu_before) / static_cast<double>(trips.ns.size());
     return trips;
 }
 
-/// Calls `answer_once()`, which waits for at most stop_interval, repeatedly in another thread until `ping()` has ended.
-/// Rethrows the exception of one of the two; if both failed, that of the answering side, which is the cause. Pins the
-/// threads only now, so that earlier threads of the engine are not affected.
+/// Calls `answer_once()`, which waits for at most stop_interval, repeatedly in a thread until `ping()` has ended in
+/// another one. Rethrows the exception of one of the two; if both failed, that of the answering side, which is the
+/// cause. Pins the threads only now, so that earlier threads of the engine are not affected.
 template <class AnswerOnce, class Ping>
-RoundTrips run_both(const Placement& placement, AnswerOnce answer_once, Ping ping) {
+RoundTrips run_both(const std::optional<std::pair<int, int>>& processors, AnswerOnce answer_once, Ping ping) {
     std::atomic<bool> is_over{false};
     auto answering = std::async(std::launch::async, [&] {
-        const Pin pin(placement.answering);
+        if (processors) {
+            pin_thread(processors->second);
+        }
         do {
             answer_once();
         } while (!is_over.load(std::memory_order_relaxed));
     });
-    auto asking = std::async(std::launch::deferred, [&] {  // in this thread
-        const Pin pin(placement.asking);
+    auto asking = std::async(std::launch::async, [&] {
+        if (processors) {
+            pin_thread(processors->first);
+        }
         return ping();
     });
     asking.wait();
