@@ -45,8 +45,8 @@ TEST_CASE("values of a run are added to the row with the same name, and shown wi
         report.add("rates", "fast", value, Goal::at_least(7));
         report.add("rates", "slow", value / 2);
     }
-    report.add_ratio("ratios", "fast over slow", report.find("rates", "fast"), report.find("rates", "slow"));
-    report.add_ratio("ratios", "fast over none", report.find("rates", "fast"), report.find("rates", "none"));
+    report.add_ratio("ratios", "fast over slow", {report.find("rates", "fast"), report.find("rates", "slow")});
+    report.add_ratio("ratios", "fast over none", {report.find("rates", "fast"), report.find("rates", "none")});
     REQUIRE(report.tables.size() == 2);
     CHECK(report.find("rates", "fast")->values == std::vector<double>{6, 8});
     CHECK(report.find("ratios", "fast over slow")->values == std::vector<double>{2, 2});

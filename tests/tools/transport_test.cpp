@@ -93,7 +93,7 @@ SocketEngine fake(double messages_per_second, std::uint64_t most) {
 Report measured(const SocketEngine& engine, const Workload& work) {
     Report report;
     Group group{"PUB/SUB tcp"};
-    add_engine(group, {"64 B", work}, engine, 2, report);
+    add_engine(group, {"64 B", work, 2}, engine, report);
     group.engines.at(0).run();
     return report;
 }
@@ -128,7 +128,7 @@ TEST_CASE("deliveries to all receivers are counted", "[tools][measure]") {
 TEST_CASE("an engine that cannot do the work is ignored", "[tools][measure]") {
     Report report;
     Group group;
-    add_engine(group, {"64 B", {}}, fake(1, 0), 1, report);
+    add_engine(group, {"64 B"}, fake(1, 0), report);
     CHECK(group.engines.empty());
 }
 
@@ -174,8 +174,8 @@ Selection parsed(bool for_fanout, const std::string& arguments) {
 std::vector<std::string> cells(bool for_fanout, const std::string& arguments) {
     std::vector<std::string> names;
     for (const CellGroup& group : cells_of(parsed(for_fanout, arguments))) {
-        for (const auto& [name, work] : group.cells) {
-            names.push_back(group.title + ", " + name);
+        for (const Cell& cell : group.cells) {
+            names.push_back(group.title + ", " + cell.name);
         }
     }
     return names;
@@ -203,8 +203,8 @@ TEST_CASE("lists on the command line produce the cells in their order", "[tools]
 TEST_CASE("the original message counts belong to the four original sizes", "[tools][selection]") {
     const auto groups = cells_of(parsed(false, "--messages original --pattern pubsub --transport tcp"));
     REQUIRE(groups.at(0).cells.size() == 4);
-    CHECK(groups[0].cells[0].second.messages == 100'000);
-    CHECK(groups[0].cells[3].second.messages == 1'000);
+    CHECK(groups[0].cells[0].work.messages == 100'000);
+    CHECK(groups[0].cells[3].work.messages == 1'000);
     CHECK_THROWS_AS(cells(false, "--messages original --size 65"), std::runtime_error);
 }
 

@@ -201,8 +201,8 @@ Group group_of(const CodecOptions& options, const std::string& values, Report& r
         encode_with_library(from, [](const Document& document) { return Document::to_cbor(document); }));
     group.finish = [=, &report] {
         for (const std::string format : {"json", "cbor"}) {
-            report.add_ratio(shown + ", ratios", "nlohmann over " + format, report.find(table, "nlohmann " + format),
-                             report.find(table, format));
+            report.add_ratio(shown + ", ratios", "nlohmann over " + format,
+                             {report.find(table, "nlohmann " + format), report.find(table, format)});
         }
     };
     return group;

@@ -85,7 +85,7 @@ class Stage {
         while (subscribers_.size() < scenario.subscribers) {
             auto& subscriber = *subscribers_.emplace_back(std::make_unique<Subscriber>(reactor_, SocketOptions()));
             subscriber.subscribe("");
-            subscriber.connect(std::get<Endpoint>(parse_endpoint(gateway_.endpoints().at(0))));
+            subscriber.connect(std::get<Endpoint>(parse_endpoint(gateway_.endpoint())));
             subscriber.set_on_readable([this, &subscriber] {
                 while (subscriber.receive(batch_)) {
                 }
@@ -98,9 +98,10 @@ class Stage {
     std::vector<double> wait(double seconds) {
         const auto begin = std::chrono::steady_clock::now();
         std::vector<double> status_us;
-        for (double passed = 0; passed < seconds; passed = seconds_since(begin)) {
+        while (seconds_since(begin) < seconds) {
             wait_seconds(0);  // detects interrupts
-            if (passed * static_cast<double>(scenario_.polls_per_second) > static_cast<double>(status_us.size())) {
+            const double due = seconds_since(begin) * static_cast<double>(scenario_.polls_per_second);
+            if (due > static_cast<double>(status_us.size())) {
                 status_us.push_back(time_request());
             }
             reactor_.run_for(std::chrono::milliseconds(10));

@@ -95,19 +95,9 @@ bool GatewayProcess::read_line_with(const std::string& text) {
     return true;
 }
 
-std::string GatewayProcess::rest_address() const {
-    std::smatch found;
-    std::regex_search(running_line_, found, std::regex("rest=http://(\\S+)"));
-    return found[1];
-}
-
-std::vector<std::string> GatewayProcess::endpoints() const {
-    static const std::regex endpoint("publish=(\\S+)");
-    std::vector<std::string> all;
-    for (std::sregex_iterator next(running_line_.begin(), running_line_.end(), endpoint), end; next != end; ++next) {
-        all.push_back((*next)[1]);
-    }
-    return all;
+std::string GatewayProcess::in_running_line(const std::string& name) const {
+    const std::size_t begin = running_line_.find(name) + name.size();
+    return running_line_.substr(begin, running_line_.find(' ', begin) - begin);
 }
 
 std::string GatewayProcess::stop() {

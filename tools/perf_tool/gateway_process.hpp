@@ -34,15 +34,17 @@ class GatewayProcess {
 
     [[nodiscard]] pid_t id() const noexcept { return id_; }
     /// Returns "127.0.0.1:PORT".
-    [[nodiscard]] std::string rest_address() const;
-    /// Returns its publish endpoints in the order of the settings.
-    [[nodiscard]] std::vector<std::string> endpoints() const;
+    [[nodiscard]] std::string rest_address() const { return in_running_line("rest=http://"); }
+    /// Returns its first publish endpoint.
+    [[nodiscard]] std::string endpoint() const { return in_running_line("publish="); }
 
     /// Stops it and returns its log.
     std::string stop();
 
   private:
     void spawn(const Setup& setup);
+    /// Returns the word after `name`.
+    [[nodiscard]] std::string in_running_line(const std::string& name) const;
     /// Reads the log up to a line with the text. Returns false at the end of the log and after ten seconds.
     bool read_line_with(const std::string& text);
     void end(int signal) noexcept;

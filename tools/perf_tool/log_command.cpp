@@ -210,8 +210,8 @@ void add_ratios(Report& report, const std::string& set, const std::string& other
         {{"append ", ", CPU ns/sample"}, {"size of ", ", bytes/sample"}, {"read a channel of ", ", CPU ms"}}};
     for (const auto& [before, after] : figures) {
         report.add_ratio(set + ", other stores over the log, run by run", before + other + after,
-                         report.find(set + ", all stores", before + other + after),
-                         report.find(set + ", all stores", before + std::string(log_name) + after));
+                         {report.find(set + ", all stores", before + other + after),
+                          report.find(set + ", all stores", before + std::string(log_name) + after)});
     }
 }
 

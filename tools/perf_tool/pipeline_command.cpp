@@ -176,8 +176,8 @@ Group without_and_with_log(const PipelineOptions& chosen, Report& report) {
                                            {"delay p50, us", {}},
                                            {"delay p99, us", Goal::at_most(1.1)},
                                            {"CPU of tg-io, ns/sample", {}}}) {
-            report.add_ratio("with log over without log, run by run", figure, report.find("with log", figure),
-                             report.find("without log", figure), goal);
+            report.add_ratio("with log over without log, run by run", figure,
+                             {report.find("with log", figure), report.find("without log", figure)}, goal);
         }
     };
     return group;

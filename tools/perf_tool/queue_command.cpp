@@ -101,12 +101,14 @@ Crossing cross(const QueueOptions& options, std::size_t producers, bool is_bulk)
 
 /// The reference: a sample that owns its text in a queue with a mutex. Returns samples per second.
 double cross_locked(std::uint64_t samples, bool moves) {
-    MutexQueue<LabeledSample> queue;
+    MutexEngine<LabeledSample> queue(0);
     Receipts receipts(1);
     const auto begin = std::chrono::steady_clock::now();
     std::thread consumer([&] {
-        while (const auto sample = queue.pop()) {
-            receipts.take(*sample);
+        LabeledSample sample;
+        while (receipts.count() < samples) {
+            queue.pop(std::span(&sample, 1));
+            receipts.take(sample);
         }
     });
     for (std::uint64_t seq = 1; seq <= samples; ++seq) {
@@ -115,7 +117,6 @@ double cross_locked(std::uint64_t samples, bool moves) {
         sample.seq = static_cast<std::uint32_t>(seq);
         moves ? queue.push(std::move(sample)) : queue.push(sample);
     }
-    queue.close();
     consumer.join();
     const double seconds = seconds_since(begin);
     require_complete(receipts, samples, 0);
@@ -235,8 +236,9 @@ Group crossings(const QueueOptions& options, std::size_t producers, Report& repo
         for (const auto& [our_way, other, goal] : comparisons_of(producers)) {
             report.add_ratio(title + ", ratios",
                              std::string(our_way) + " / " + (other == nullptr ? "mutex_queue, copy" : other),
-                             report.find(rates, std::string("Bounded ") + our_way),
-                             other == nullptr ? report.find(reference, "copy") : report.find(rates, other), goal);
+                             {report.find(rates, std::string("Bounded ") + our_way),
+                              other == nullptr ? report.find(reference, "copy") : report.find(rates, other)},
+                             goal);
         }
     };
     return group;
@@ -251,35 +253,37 @@ Group copies_and_moves(const QueueOptions& options, Report& report) {
                                  }});
     }
     group.finish = [&report] {
-        report.add_ratio("TelemetryHub's sample, ratio", "move / copy", report.find(reference, "move"),
-                         report.find(reference, "copy"));
+        report.add_ratio("TelemetryHub's sample, ratio", "move / copy",
+                         {report.find(reference, "move"), report.find(reference, "copy")});
     };
     return group;
 }
 
-/// Returns the latencies and the memory of each queue with one producer and single samples.
+/// Adds the latencies and the memory of a queue with one producer and single samples.
+template <class Queue>
+void measure_alone(const QueueOptions& options, const std::string& name, Report& report) {
+    if (options.paced > 0) {
+        std::vector<std::int64_t> latencies = pace<Queue>(options.capacity, options.paced);
+        for (const auto& [label, share] : {std::pair{"p50", 0.5}, {"p99", 0.99}, {"p99.9", 0.999}}) {
+            report.add(std::string("100,000 samples a second, one by one, ") + label + ", nanoseconds", name,
+                       static_cast<double>(quantile(latencies, share)));
+        }
+    }
+    report.add("with 10 samples, bytes allocated", name,
+               hold<Queue>(options.capacity, std::min<std::size_t>(options.capacity, 10)));
+    report.add("full, bytes allocated for each sample", name,
+               hold<Queue>(options.capacity, options.capacity) / static_cast<double>(options.capacity));
+}
+
 Group latencies_and_memory(const QueueOptions& options, Report& report) {
     Group group{"latency and memory"};
     for_each_queue<TelemetrySample>(1, [&](auto type, const std::string& name, bool is_bulk) {
         using Queue = typename decltype(type)::type;
-        if (is_bulk || name.find("drop_") != std::string::npos) {
-            return;
+        if (!is_bulk && name.find("drop_") == std::string::npos) {
+            group.engines.push_back({name, [=, &report] {
+                                         measure_alone<Queue>(options, name, report);
+                                     }});
         }
-        group.engines.push_back(
-            {name, [=, &report] {
-                 if (options.paced > 0) {
-                     std::vector<std::int64_t> latencies = pace<Queue>(options.capacity, options.paced);
-                     for (const auto& [label, share] : {std::pair{"p50", 0.5}, {"p99", 0.99}, {"p99.9", 0.999}}) {
-                         report.add(std::string("100,000 samples a second, one by one, ") + label + ", nanoseconds",
-                                    name, static_cast<double>(quantile(latencies, share)));
-                     }
-                 }
-                 const auto capacity = static_cast<double>(options.capacity);
-                 report.add("with 10 samples, bytes allocated", name,
-                            hold<Queue>(options.capacity, std::min<std::size_t>(options.capacity, 10)));
-                 report.add("full, bytes allocated for each sample", name,
-                            hold<Queue>(options.capacity, options.capacity) / capacity);
-             }});
     });
     return group;
 }

@@ -13,7 +13,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
-#include <optional>
 #include <queue>
 #include <span>
 #include <string>
@@ -97,14 +96,20 @@ class Receipts {
     bool rising_ = true;
 };
 
-/// A std::queue with a mutex: it locks for each item, signals at each push, and copies the items out.
+/// A std::queue with a mutex: it locks for each sample, signals at each push, and copies the samples out.
 ///
 /// Threads: any.
 /// Limits:  none; it grows while the consumer is slower.
 /// Failure: push() throws std::bad_alloc.
-template <class T>
-class MutexQueue {
+template <class Sample>
+class MutexEngine {
   public:
+    explicit MutexEngine(std::size_t) {}
+
+    struct Producer {
+        MutexEngine& engine;
+        void push(const Sample& sample) { engine.push(sample); }
+    };
     template <class Item>
     void push(Item&& item) {
         {
@@ -113,51 +118,19 @@ class MutexQueue {
         }
         not_empty_.notify_one();
     }
-
-    /// Waits for an item. Returns nullopt if the queue is closed and empty.
-    std::optional<T> pop() {
+    /// Waits for a sample.
+    std::size_t pop(std::span<Sample> out) {
         std::unique_lock lock(mutex_);
-        not_empty_.wait(lock, [this] { return closed_ || !items_.empty(); });
-        if (items_.empty()) {
-            return std::nullopt;
-        }
-        std::optional<T> item(items_.front());
+        not_empty_.wait(lock, [this] { return !items_.empty(); });
+        out.front() = items_.front();
         items_.pop();
-        return item;
-    }
-
-    void close() {
-        {
-            const std::lock_guard lock(mutex_);
-            closed_ = true;
-        }
-        not_empty_.notify_all();
+        return 1;
     }
 
   private:
     std::mutex mutex_;
     std::condition_variable not_empty_;
-    std::queue<T> items_;
-    bool closed_ = false;
-};
-
-template <class Sample>
-class MutexEngine {
-  public:
-    explicit MutexEngine(std::size_t) {}
-
-    struct Producer {
-        MutexEngine& engine;
-        void push(const Sample& sample) { engine.queue_.push(sample); }
-    };
-    /// Waits for a sample.
-    std::size_t pop(std::span<Sample> out) {
-        out.front() = *queue_.pop();
-        return 1;
-    }
-
-  private:
-    MutexQueue<Sample> queue_;
+    std::queue<Sample> items_;
 };
 
 template <class Sample>

@@ -129,16 +129,14 @@ const Row* Report::find(std::string_view table, std::string_view row) const {
     return place == found->rows.end() ? nullptr : &*place;
 }
 
-void Report::add_ratio(const std::string& table, const std::string& row, const Row* over, const Row* under,
-                       const Goal& goal) {
-    const std::size_t runs =
-        over == nullptr || under == nullptr ? 0 : std::min(over->values.size(), under->values.size());
-    std::vector<double> ratios;
-    for (std::size_t run = 0; run < runs; ++run) {
-        ratios.push_back(over->values[run] / under->values[run]);
+void Report::add_ratio(const std::string& table, const std::string& row, const Ratio& ratio, const Goal& goal) {
+    if (ratio.over == nullptr || ratio.under == nullptr) {
+        return;
     }
-    for (const double ratio : ratios) {
-        add(table, row, ratio, goal);
+    const std::vector<double> over = ratio.over->values;
+    const std::vector<double> under = ratio.under->values;
+    for (std::size_t run = 0; run < std::min(over.size(), under.size()); ++run) {
+        add(table, row, over[run] / under[run], goal);
     }
 }
 

@@ -70,10 +70,13 @@ struct Report {
     void add(const std::string& table, const std::string& row, double value, const Goal& goal = {});
     /// Returns null if the row was not measured.
     [[nodiscard]] const Row* find(std::string_view table, std::string_view row) const;
+    struct Ratio {
+        const Row* over;
+        const Row* under;
+    };
     /// Adds a row that divides each run of one row by the same run of the other, so that noise affects both, if both
     /// were measured. Ignores runs of only one.
-    void add_ratio(const std::string& table, const std::string& row, const Row* over, const Row* under,
-                   const Goal& goal = {});
+    void add_ratio(const std::string& table, const std::string& row, const Ratio& ratio, const Goal& goal = {});
 };
 
 void print_head(std::ostream& out, const Report& report);

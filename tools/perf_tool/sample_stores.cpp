@@ -171,13 +171,6 @@ class RowStore final : public SampleStore {
 
 #ifdef TELEGATE_SQLITE
 
-struct CloseDatabase {
-    void operator()(sqlite3* database) const noexcept { ::sqlite3_close(database); }
-};
-struct EndStatement {
-    void operator()(sqlite3_stmt* statement) const noexcept { ::sqlite3_finalize(statement); }
-};
-
 /// A table in write-ahead mode; what is appended between two calls of sync() is one transaction.
 class SqliteStore final : public SampleStore {
   public:
@@ -232,7 +225,7 @@ class SqliteStore final : public SampleStore {
     }
 
   private:
-    using Statement = std::unique_ptr<sqlite3_stmt, EndStatement>;
+    using Statement = std::unique_ptr<sqlite3_stmt, int (*)(sqlite3_stmt*)>;
 
     void check(int result) const {
         if (result != SQLITE_OK) {
@@ -243,7 +236,7 @@ class SqliteStore final : public SampleStore {
     [[nodiscard]] Statement prepare(const std::string& text) const {
         sqlite3_stmt* statement = nullptr;
         check(::sqlite3_prepare_v2(database_.get(), text.c_str(), -1, &statement, nullptr));
-        return Statement(statement);
+        return {statement, ::sqlite3_finalize};
     }
     void select(const std::string& text, const Each& each) const {
         constexpr std::size_t rows = 1'024;
@@ -275,8 +268,8 @@ class SqliteStore final : public SampleStore {
         each(samples);
     }
 
-    std::unique_ptr<sqlite3, CloseDatabase> database_;
-    Statement insert_;
+    std::unique_ptr<sqlite3, int (*)(sqlite3*)> database_{nullptr, ::sqlite3_close};
+    Statement insert_{nullptr, ::sqlite3_finalize};
 };
 
 template <bool has_index>

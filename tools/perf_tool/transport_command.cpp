@@ -123,7 +123,7 @@ std::string title_of(const Selection& selection, const Workload& work) {
 }
 
 std::string name_of(const Selection& selection, const Workload& work) {
-    const std::string size = size_name(work.size);
+    std::string size = size_name(work.size);
     if (!selection.is_fanout) {
         return size;
     }
@@ -139,7 +139,7 @@ void add_cells(CellGroup& group, const Selection& selection, Workload work) {
         for (const std::size_t count : selection.subscribers) {
             work.receivers = count;
             if (is_possible(work)) {
-                group.cells.push_back({name_of(selection, work), work});
+                group.cells.push_back({name_of(selection, work), work, selection.seconds});
             }
         }
     }
@@ -154,14 +154,14 @@ Plan plan_selected(const Selection& selection, Report& report) {
     }
     for (const CellGroup& cells : cells_of(selection)) {
         Group& group = plan.emplace_back(Group{cells.title});
-        for (const auto& [name, work] : cells.cells) {
+        for (const Cell& cell : cells.cells) {
             for (const SocketEngine& engine : engines) {
-                add_engine(group, {name, work}, engine, selection.seconds, report);
+                add_engine(group, cell, engine, report);
             }
         }
         group.finish = [cells, &report] {
-            for (const auto& cell : cells.cells) {
-                add_comparisons(report, cells.title, "messages per second", cell.first);
+            for (const Cell& cell : cells.cells) {
+                add_comparisons(report, cells.title, "messages per second", cell.name);
             }
         };
     }
@@ -254,27 +254,27 @@ std::vector<SocketEngine> engines_of(const Selection& selection) {
     return engines;
 }
 
-void add_engine(Group& group, const Cell& cell, const SocketEngine& engine, double seconds, Report& report) {
-    if (engine.messages_max(cell.second) == 0) {
+void add_engine(Group& group, const Cell& cell, const SocketEngine& engine, Report& report) {
+    if (engine.messages_max(cell.work) == 0) {
         return;
     }
-    const std::string row = cell.first + ": " + engine.name;
-    group.engines.push_back({row, [=, title = group.title, work = cell.second, &report]() mutable {
-                                 if (work.messages == 0) {  // before the first run
-                                     work.messages = messages_in(seconds, engine, work);
-                                 }
-                                 work.messages = std::min(work.messages, engine.messages_max(work));
-                                 const Outcome outcome = engine.run(work);
-                                 const std::size_t copies = work.topics == 1 ? work.receivers : 1;
-                                 const auto counted = static_cast<double>(work.messages * copies);
-                                 report.add(title + ", messages per second", row, counted / outcome.seconds);
-                                 report.add(title + ", CPU ns per message, all threads", row,
-                                            outcome.cpu_seconds * 1e9 / counted);
-                                 if (work.receivers > 1) {
-                                     report.add(title + ", CPU ns per message, without the receivers", row,
-                                                outcome.publisher_cpu_seconds * 1e9 / counted);
-                                 }
-                             }});
+    const std::string row = cell.name + ": " + engine.name;
+    group.engines.push_back(
+        {row, [=, title = group.title, work = cell.work, seconds = cell.seconds, &report]() mutable {
+             if (work.messages == 0) {  // before the first run
+                 work.messages = messages_in(seconds, engine, work);
+             }
+             work.messages = std::min(work.messages, engine.messages_max(work));
+             const Outcome outcome = engine.run(work);
+             const std::size_t copies = work.topics == 1 ? work.receivers : 1;
+             const auto counted = static_cast<double>(work.messages * copies);
+             report.add(title + ", messages per second", row, counted / outcome.seconds);
+             report.add(title + ", CPU ns per message, all threads", row, outcome.cpu_seconds * 1e9 / counted);
+             if (work.receivers > 1) {
+                 report.add(title + ", CPU ns per message, without the receivers", row,
+                            outcome.publisher_cpu_seconds * 1e9 / counted);
+             }
+         }});
 }
 
 void add_comparisons(Report& report, const std::string& title, const std::string& unit, const std::string& cell) {
@@ -305,7 +305,7 @@ void add_comparisons(Report& report, const std::string& title, const std::string
         }
         const auto add = [&](const std::string& other, const Row* row) {
             report.add_ratio(title + ", ratios; above 1, Telegate is better", ours.name + " to " + other,
-                             lower_is_better ? row : &ours, lower_is_better ? &ours : row);
+                             lower_is_better ? Report::Ratio{row, &ours} : Report::Ratio{&ours, row});
         };
         add("libzmq", first);
         if (best != first) {

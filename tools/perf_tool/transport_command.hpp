@@ -35,8 +35,12 @@ struct Selection {
 /// Adds the options to the command line; `selection` outlives it.
 void add_options(CLI::App& app, Selection& selection);
 
-/// A workload with its name, such as "64 B". The number of messages is 0 if it was not given.
-using Cell = std::pair<std::string, Workload>;
+/// A workload with its name, such as "64 B".
+struct Cell {
+    std::string name;
+    Workload work{};
+    double seconds = 0;  // about as long as a run takes, if the number of messages is 0
+};
 struct CellGroup {
     std::string title;  // "PUB/SUB tcp"
     std::vector<Cell> cells;
@@ -53,8 +57,8 @@ struct SocketEngine {
 /// Returns the requested engines that are available. The first of libzmq has the reported configuration.
 [[nodiscard]] std::vector<SocketEngine> engines_of(const Selection& selection);
 
-/// Adds the engine to the group if it can do the work. Runs take about `seconds` if the cell has no number of messages.
-void add_engine(Group& group, const Cell& cell, const SocketEngine& engine, double seconds, Report& report);
+/// Adds the engine to the group if it can do the work.
+void add_engine(Group& group, const Cell& cell, const SocketEngine& engine, Report& report);
 /// Adds the ratios of each row of Telegate to those of libzmq and raw in a cell. Microseconds are better if lower.
 void add_comparisons(Report& report, const std::string& title, const std::string& unit, const std::string& cell);
 

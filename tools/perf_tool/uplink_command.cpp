@@ -216,6 +216,9 @@ Stretch deliver(const UplinkOptions& options, const std::string& format, const S
                            cpu_ns_of(clock)};
         begin = begin || now.samples == 0 ? begin : now;
         if (now.samples >= static_cast<double>(options.samples)) {
+            if (now.samples == begin->samples) {
+                throw std::runtime_error("the delivery was too fast to measure: use more --samples");
+            }
             return {*begin, now};
         }
         last = last.samples == now.samples ? last : now;
@@ -283,8 +286,9 @@ Plan plan(const UplinkOptions& options, Report& report) {
         const std::string table = options.replicas == 1 ? "single server" : "cluster";
         for (const std::string& format : options.formats) {
             report.add_ratio("uplink over the plain libnats program, run by run", format + ", samples/s",
-                             report.find(table, "uplink " + format + ", samples/s"),
-                             report.find(table, "libnats " + format + ", samples/s"), Goal::at_least(0.9));
+                             {report.find(table, "uplink " + format + ", samples/s"),
+                              report.find(table, "libnats " + format + ", samples/s")},
+                             Goal::at_least(0.9));
         }
     };
     return {std::move(group)};

@@ -27,11 +27,6 @@ std::unique_ptr<Board, void (*)(Board*)> make_board() {
             }};
 }
 
-void Board::set_address(std::string_view text) noexcept {
-    address.set(text);
-    has_address = true;
-}
-
 bool Board::have_all_reached(std::size_t receivers, Stage stage) const noexcept {
     return std::all_of(slots.begin(), slots.begin() + static_cast<std::ptrdiff_t>(receivers),
                        [stage](const Slot& slot) { return slot.stage.load() >= stage; });

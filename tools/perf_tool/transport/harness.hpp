@@ -75,7 +75,10 @@ struct Board {
     };
 
     // For the sender.
-    void set_address(std::string_view text) noexcept;
+    void set_address(std::string_view text) noexcept {
+        address.set(text);
+        has_address = true;
+    }
     [[nodiscard]] bool have_all_reached(std::size_t receivers, Stage stage) const noexcept;
     /// Throws the failure of a receiver, if there is one.
     void check() const;

@@ -16,7 +16,6 @@
 namespace telegate::perf {
 
 inline constexpr std::string_view routed_name = "receiver";
-inline constexpr std::chrono::milliseconds capacity_wait{10};
 
 /// The options of the sockets, with the keys that the workload needs. Must be created before fork(), so that all
 /// processes know them.
@@ -39,6 +38,16 @@ struct TelegateSettings {
     SocketOptions receiver;
 };
 
+/// Runs the reactor until the condition is true. Throws std::runtime_error after stillness_max.
+template <class Condition>
+void wait_for_capacity(Reactor& reactor, const Condition& condition) {
+    Patience patience;
+    while (!condition()) {
+        patience.check("capacity for a message");
+        reactor.run_for(std::chrono::milliseconds(10));
+    }
+}
+
 /// Waits while a subscriber is full, so that no message is lost.
 /// Threads: one. Limits: those of the publisher. Failure: throws std::runtime_error if it is full for stillness_max.
 class PublisherSender {
@@ -59,7 +68,7 @@ class PublisherSender {
     }
     void send(std::string_view payload) {
         if (!publisher_.has_room(payload.size())) [[unlikely]] {
-            wait_for_capacity(payload.size());
+            wait_for_capacity(reactor_, [&] { return publisher_.has_room(payload.size()); });
         }
         publisher_.send(topics_[next_], payload);
         next_ = next_ + 1 == topics_.size() ? 0 : next_ + 1;
@@ -68,14 +77,6 @@ class PublisherSender {
     void turn() { reactor_.run_for(std::chrono::milliseconds(1)); }
 
   private:
-    void wait_for_capacity(std::size_t bytes) {
-        Patience patience;
-        while (!publisher_.has_room(bytes)) {
-            patience.check("capacity for a message");
-            reactor_.run_for(capacity_wait);
-        }
-    }
-
     Reactor reactor_;
     Publisher publisher_;
     const Endpoint endpoint_;
@@ -91,26 +92,18 @@ class RouterSender {
         : router_(reactor_, settings.router), endpoint_(router_.bind(endpoint_over(work.transport))) {}
 
     [[nodiscard]] std::string address() const { return to_string(endpoint_); }
-    void greet(std::string_view payload) { (void)router_.send(routed_name, {payload}); }
+    void greet(std::string_view payload) { (void)try_to_send(payload); }
     void send(std::string_view payload) {
-        if (router_.send(routed_name, {payload}) != SendStatus::sent) [[unlikely]] {
-            wait_and_send(payload);
+        if (!try_to_send(payload)) [[unlikely]] {
+            wait_for_capacity(reactor_, [&] { return try_to_send(payload); });
         }
     }
     void flush() { router_.flush(); }
     void turn() { reactor_.run_for(std::chrono::milliseconds(1)); }
 
   private:
-    void wait_and_send(std::string_view payload) {
-        Patience patience;
-        for (SendStatus status = SendStatus::full; status != SendStatus::sent;) {
-            patience.check("capacity for a message");
-            reactor_.run_for(capacity_wait);
-            status = router_.send(routed_name, {payload});
-            if (status == SendStatus::unknown_peer) {
-                throw std::runtime_error("the receiving router disconnected");
-            }
-        }
+    [[nodiscard]] bool try_to_send(std::string_view payload) {
+        return router_.send(routed_name, {payload}) == SendStatus::sent;
     }
 
     Reactor reactor_;
