@@ -102,11 +102,10 @@ std::string with_code(std::string page, std::string_view source) {
 
 std::string with_metrics(std::string_view page) {
     std::string table = "| metric | type | unit | labels | meaning |\n|---|---|---|---|---|\n";
-    for (const MetricRow* row : metrics_table()) {
-        const MetricName& metric = row->metric;
+    for (const MetricFamily& family : metrics_table()) {
+        const MetricName& metric = family.metric;
         table += "| `" + metric.of_samples() + "` | " + std::string(to_string(metric.type)) + " | " +
-                 std::string(metric.unit()) + " | " + std::string(row->labels) + " | " + std::string(metric.help) +
-                 " |\n";
+                 std::string(metric.unit()) + " | " + family.labels + " | " + std::string(metric.help) + " |\n";
     }
     return with_part(page, "metrics", table);
 }

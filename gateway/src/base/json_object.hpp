@@ -1,5 +1,7 @@
 #pragma once
 
+#include "base/metric_text.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -79,13 +81,16 @@ void append_json(std::string& out, const Described<Value>& value) {
     append_json(out, value.value);
 }
 
+class JsonObject;
+
 /// JSON Schemas by name, as in `components` of an OpenAPI document. Every object has a name, because code generators
 /// require it. Threads: one at a time. Failure: std::bad_alloc.
 class JsonSchemas {
   public:
-    /// Describes the object whose members `list` adds, and the objects in it. Returns the name of its schema.
+    /// Describes the object whose members `list` adds, and the objects in it. Returns the name of its schema. `parent`:
+    /// an object whose metrics are also described, see JsonObject.
     template <class List>
-    std::string describe(const List& list);
+    std::string describe(const List& list, const JsonObject* parent = nullptr);
     /// Adds a schema. The same name always has the same schema.
     void add(const std::string& name, const std::string& schema);
     /// Adds the schema of a text with these values.
@@ -152,10 +157,14 @@ std::string json_schema(const Described<Value>& value) {
 }
 
 /// The members of a JSON object. A function that adds the members of a value is the only place that names them: it
-/// writes them as JSON, or describes them as a JSON Schema, so a response and its schema cannot differ.
+/// writes them as JSON, describes them as a JSON Schema, or collects those that are metrics, so a response, its schema
+/// and the metrics cannot differ.
 ///
 /// A function that describes gets a default value, so it must not require anything of the value, and it must add all
 /// members: those that depend on the value with add_if() or after set_optional().
+///
+/// Members of objects are metrics if they name one. Elements of arrays and maps are not: metrics_of_each() adds theirs,
+/// with a label that distinguishes them.
 ///
 /// Threads: one at a time. Limits: none of its own. Failure: std::bad_alloc.
 class JsonObject {
@@ -169,19 +178,78 @@ class JsonObject {
         out += '}';
     }
 
-    /// Returns whether the members are described, not written.
-    [[nodiscard]] bool describes() const noexcept { return out_ == nullptr; }
+    /// Adds the metrics that `list` adds. With `schemas`, they are only described.
+    template <class List>
+    static void collect(MetricText& out, const List& list, JsonSchemas* schemas = nullptr) {
+        JsonObject object(nullptr, schemas);
+        object.metrics_ = &out;
+        list(object);
+    }
+
+    /// Returns whether the members are described.
+    [[nodiscard]] bool describes() const noexcept { return schemas_ != nullptr; }
     /// Names the schema of this object. Required if it is described.
     void name_schema(std::string_view name) noexcept { name_ = name; }
     /// Describes the following members as optional, or as required again.
     void set_optional(bool is_optional) noexcept { is_optional_ = is_optional; }
 
+    /// Adds a label to the metrics of this object; `value` must outlive it.
+    void label(std::string_view name, std::string_view value) {
+        if (has_metrics()) {
+            labels_.push_back({name, value});
+        }
+    }
+    /// Sets whether the following members are also metrics.
+    void set_metrics(bool has_metrics) noexcept { has_metrics_ = has_metrics; }
+
     template <class Value>
     void add(std::string_view name, const Value& value) {
         if (describes()) {
             describe(name, json_schema(value));
-        } else {
+        } else if (writes()) {
             append_json(begin(name), value);
+        }
+    }
+    /// Adds a member that is also a metric.
+    template <class Value>
+    void add(std::string_view name, const Value& value, const MetricName& metric) {
+        add(name, value);
+        add_metric(metric, value, metric.by.empty() ? MetricLabels{} : MetricLabels{{metric.by, name}});
+    }
+    /// Adds a sample of a metric that is not a member; see MetricText::add().
+    template <class Value>
+    void add_metric(const MetricName& metric, const Value& value, const MetricLabels& more_labels = {}) {
+        if (!has_metrics()) {
+            return;
+        }
+        MetricLabels labels = labels_;
+        labels.insert(labels.end(), more_labels.begin(), more_labels.end());
+        if (describes()) {
+            metrics_->describe(metric, labels);
+        } else {
+            metrics_->add(metric, labels, value);
+        }
+    }
+    /// Adds a metric with a sample for each enumerator: 1 for `value`, 0 for the others.
+    template <class Enum>
+    void add_states(const MetricName& metric, Enum value) {
+        for (const std::string_view name : enumerator_names<Enum>()) {
+            add_metric(metric, name == to_string(value), {{metric.by, name}});
+        }
+    }
+    /// Adds the metrics of each element; `list(JsonObject&, const Element&)` adds its labels and metrics.
+    template <class Range, class List>
+    void metrics_of_each(const Range& range, const List& list) {
+        if (!has_metrics()) {
+            return;
+        }
+        if (describes()) {
+            JsonObject object(nullptr, schemas_, this);
+            return list(object, ElementOf<Range>{});
+        }
+        for (const auto& element : range) {
+            JsonObject object(nullptr, nullptr, this);
+            list(object, element);
         }
     }
     /// Adds a member that is absent without a value.
@@ -189,7 +257,7 @@ class JsonObject {
     void add_if(std::string_view name, const std::optional<Value>& value) {
         if (describes()) {
             describe_optional(name, json_schema(value ? *value : Value{}));
-        } else if (value) {
+        } else if (writes() && value) {
             append_json(begin(name), *value);
         }
     }
@@ -207,7 +275,9 @@ class JsonObject {
         if (describes()) {
             describe(name, schema);
         } else if constexpr (!std::is_same_v<Write, std::nullptr_t>) {
-            write(begin(name));
+            if (writes()) {
+                write(begin(name));
+            }
         }
     }
     /// The same for a member that may be absent.
@@ -215,7 +285,7 @@ class JsonObject {
     void add_text_if(bool is_present, std::string_view name, std::string_view schema, const Write& write) {
         if (describes()) {
             describe_optional(name, schema);
-        } else if (is_present) {
+        } else if (writes() && is_present) {
             write(begin(name));
         }
     }
@@ -230,19 +300,22 @@ class JsonObject {
     template <class List>
     void object(std::string_view name, const List& list) {
         if (describes()) {
-            describe(name, schema_reference(schemas_->describe(list)));
-        } else {
+            describe(name, schema_reference(schemas_->describe(list, this)));
+        } else if (writes()) {
             write(begin(name), list);
+        } else if (has_metrics()) {
+            JsonObject object(nullptr, nullptr, this);
+            list(object);
         }
     }
     /// Adds an object or null; `list(JsonObject&, const Value&)` adds its members.
     template <class Value, class List>
     void object_or_null(std::string_view name, const std::optional<Value>& value, const List& list) {
         if (describes()) {
-            describe(name, schema_or_null(reference_to<Value>(list)));
+            describe(name, schema_or_null(reference_to<Value>(list, this)));
         } else if (value) {
-            append_object(begin(name), *value, list);
-        } else {
+            object(name, [&](JsonObject& object) { list(object, *value); });
+        } else if (writes()) {
             begin(name) += "null";
         }
     }
@@ -250,9 +323,9 @@ class JsonObject {
     template <class Value, class List>
     void object_if(std::string_view name, const std::optional<Value>& value, const List& list) {
         if (describes()) {
-            describe_optional(name, reference_to<Value>(list));
+            describe_optional(name, reference_to<Value>(list, this));
         } else if (value) {
-            append_object(begin(name), *value, list);
+            object(name, [&](JsonObject& object) { list(object, *value); });
         }
     }
     /// Adds an array of objects; `list(JsonObject&, const Element&)` adds the members of one.
@@ -260,6 +333,8 @@ class JsonObject {
     void array(std::string_view name, const Range& range, const List& list) {
         if (describes()) {
             describe(name, schema_array(reference_to<ElementOf<Range>>(list)));
+        }
+        if (!writes()) {
             return;
         }
         std::string& out = begin(name) += '[';
@@ -272,11 +347,11 @@ class JsonObject {
     /// Adds an array of the values that `get(element)` returns.
     template <class Range, class Get>
     void values(std::string_view name, const Range& range, const Get& get) {
-        std::vector<std::decay_t<decltype(get(*std::begin(range)))>> values;
-        std::transform(std::begin(range), std::end(range), std::back_inserter(values), get);
         if (describes()) {
             describe(name, schema_array(json_schema(get(ElementOf<Range>{}))));
-        } else {
+        } else if (writes()) {
+            std::vector<std::decay_t<decltype(get(*std::begin(range)))>> values;
+            std::transform(std::begin(range), std::end(range), std::back_inserter(values), get);
             append_json(begin(name), values);
         }
     }
@@ -290,6 +365,8 @@ class JsonObject {
     void map(MapName names, const Range& range, const Key& key, const List& list) {
         if (describes()) {
             describe_map(names.name, names.schema, reference_to<ElementOf<Range>>(list));
+        }
+        if (!writes()) {
             return;
         }
         std::string& out = begin(names.name) += '{';
@@ -304,14 +381,21 @@ class JsonObject {
     template <class Enum, std::size_t size>
     void counts(std::string_view name, const std::array<std::uint64_t, size>& counts) {
         if (describes()) {
-            describe_map(name, "Counts", schema_reference("Count"));
-            return;
+            return describe_map(name, "Counts", schema_reference("Count"));
         }
-        write(begin(name), [&](JsonObject& object) {
+        object(name, [&](JsonObject& object) {
             for (std::size_t i = 0; i < size; ++i) {
                 object.add(to_string(static_cast<Enum>(i)), counts[i]);
             }
         });
+    }
+    /// The same for counters that are also samples of a metric.
+    template <class Enum, std::size_t size>
+    void counts(std::string_view name, const std::array<std::uint64_t, size>& counts, const MetricName& metric) {
+        this->counts<Enum>(name, counts);
+        for (std::size_t i = 0; i < size; ++i) {
+            add_metric(metric, counts[i], {{metric.by, to_string(static_cast<Enum>(i))}});
+        }
     }
 
   private:
@@ -319,7 +403,17 @@ class JsonObject {
     template <class Range>
     using ElementOf = std::decay_t<decltype(*std::begin(std::declval<const Range&>()))>;
 
-    JsonObject(std::string* out, JsonSchemas* schemas) noexcept : out_(out), schemas_(schemas) {}
+    /// An object in `parent` has its metrics and labels.
+    JsonObject(std::string* out, JsonSchemas* schemas, const JsonObject* parent = nullptr)
+        : out_(out), schemas_(schemas) {
+        if (parent != nullptr && parent->has_metrics()) {
+            metrics_ = parent->metrics_;
+            labels_ = parent->labels_;
+        }
+    }
+
+    [[nodiscard]] bool writes() const noexcept { return out_ != nullptr; }
+    [[nodiscard]] bool has_metrics() const noexcept { return metrics_ != nullptr && has_metrics_; }
 
     /// Appends the name of a member. Returns the text that its value is appended to.
     std::string& begin(std::string_view name);
@@ -329,16 +423,19 @@ class JsonObject {
     [[nodiscard]] std::string described() const;
 
     template <class Value, class List>
-    [[nodiscard]] std::string reference_to(const List& list) {
-        return schema_reference(schemas_->describe([&](JsonObject& object) { list(object, Value{}); }));
+    [[nodiscard]] std::string reference_to(const List& list, const JsonObject* parent = nullptr) {
+        return schema_reference(schemas_->describe([&](JsonObject& object) { list(object, Value{}); }, parent));
     }
     template <class Value, class List>
     static void append_object(std::string& out, const Value& value, const List& list) {
         write(out, [&](JsonObject& object) { list(object, value); });
     }
 
-    std::string* const out_;      // nullptr: describes
-    JsonSchemas* const schemas_;  // nullptr: writes
+    std::string* const out_;         // nullptr: does not write
+    JsonSchemas* const schemas_;     // nullptr: does not describe
+    MetricText* metrics_ = nullptr;  // nullptr: does not collect or describe metrics
+    bool has_metrics_ = true;
+    MetricLabels labels_;
     std::string_view name_;
     bool is_optional_ = false;
     std::string properties_;  // described so far
@@ -346,8 +443,8 @@ class JsonObject {
 };
 
 template <class List>
-std::string JsonSchemas::describe(const List& list) {
-    JsonObject object(nullptr, this);
+std::string JsonSchemas::describe(const List& list, const JsonObject* parent) {
+    JsonObject object(nullptr, this, parent);
     list(object);
     std::string name(object.name_);
     add(name, object.described());

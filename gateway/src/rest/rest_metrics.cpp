@@ -22,8 +22,8 @@ HttpResponse get_metrics(const RestCall& call) {
                                .health = from.health(),
                                .process = process_figures(),
                                .alarms = from.alarms->all(),
-                               .events = *from.events,
-                               .history = *from.history,
+                               .events = from.events->counts(),
+                               .history = from.history,
                                .requests = from.traffic->counts(),
                                .streams = from.streams->count(),
                                .http = from.http()};

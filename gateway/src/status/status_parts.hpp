@@ -43,10 +43,14 @@ void add_connections(JsonObject& out, const SocketTotals& totals);
 /// Adds the counters of messages that SubscriberStatus and PublisherTotals have in common.
 template <class Counts>
 void add_deliveries(JsonObject& out, const Counts& counts) {
-    out.add("matched", counts.matched);
-    out.add("sent", counts.sent);
-    out.add("dropped", counts.dropped);
-    out.add("pending", counts.pending);
+    out.add("matched", counts.matched,
+            counter("telegate_publisher_matched", "Messages for subscribers, counted once per matching subscriber."));
+    out.add("sent", counts.sent, counter("telegate_publisher_sent", "Messages handed to the kernel completely."));
+    out.add("dropped", counts.dropped,
+            counter("telegate_publisher_dropped",
+                    "Messages dropped because a subscriber was too slow or had disconnected."));
+    out.add("pending", counts.pending,
+            gauge("telegate_publisher_pending", "Messages waiting to be sent to subscribers."));
     out.add("balanced", counts.matched == counts.sent + counts.dropped + counts.pending);
 }
 
