@@ -1,4 +1,4 @@
-#include "listen_address.hpp"
+#include "config/listen_address.hpp"
 
 #include "core/text.hpp"
 
@@ -36,7 +36,7 @@ std::optional<ListenAddress> parse_listen_address(std::string_view text) {
     return ListenAddress{std::move(host), *port};
 }
 
-std::string listen_address_text(const std::string& host, std::int64_t port) {
+std::string listen_address_text(const std::string& host, std::uint16_t port) {
     if (host.empty()) {
         return {};
     }

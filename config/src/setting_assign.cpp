@@ -1,10 +1,10 @@
 #include "config/hidden_secrets.hpp"
+#include "config/listen_address.hpp"
 #include "config/nearest_name.hpp"
 #include "config/quantity.hpp"
 #include "config/setting_row.hpp"
 #include "config/text_parts.hpp"
 #include "core/text.hpp"
-#include "listen_address.hpp"
 #include "overloaded.hpp"
 #include "problem_list.hpp"
 #include "rows.hpp"
@@ -20,11 +20,6 @@ namespace telegate {
 namespace {
 
 using Fault = std::optional<std::string>;  // why a value is invalid
-
-template <class Value>
-Value& value_at(const SettingSlot& slot) {
-    return *std::get<Value*>(slot);
-}
 
 bool contains(std::span<const std::string_view> names, std::string_view name) noexcept {
     return std::find(names.begin(), names.end(), name) != names.end();
@@ -58,7 +53,7 @@ Fault assign_whole(const SettingRow& row, const WholeRule& rule, std::int64_t& v
     }
     const std::int64_t number = std::get<std::int64_t>(parsed);
     if (number == 0 && rule.zero_is_default) {
-        value = value_at<std::int64_t>(row.slot(default_owner(row.section)));
+        value = std::get<std::int64_t>(row.slot.get(default_owner(row.section)));
         return std::nullopt;
     }
     if (number < rule.min || number > rule.max) {
@@ -80,25 +75,6 @@ Fault assign_real(const RealRule& rule, double& value, std::string_view text) {
     }
     value = number;
     return std::nullopt;
-}
-
-/// Stores the number with `store`. If the setting is optional and the text is empty, removes the number instead.
-template <class Number, class Store>
-Fault assign_number(const SettingSlot& slot, std::string_view text, Store store) {
-    const auto* const maybe = std::get_if<std::optional<Number>*>(&slot);
-    if (maybe == nullptr) {
-        return store(value_at<Number>(slot));
-    }
-    if (text.empty()) {
-        (*maybe)->reset();
-        return std::nullopt;
-    }
-    Number number{};
-    Fault fault = store(number);
-    if (!fault) {
-        **maybe = number;
-    }
-    return fault;
 }
 
 Fault assign_choice(const ChoiceRule& rule, std::string& value, std::string_view text) {
@@ -158,7 +134,7 @@ Fault assign_text(const TextRule& rule, std::string& value, std::string_view tex
     return std::nullopt;
 }
 
-Fault assign_element(const TextListRule& rule, std::string& value, std::string_view text) {
+Fault assign_element_text(const TextListRule& rule, std::string& value, std::string_view text) {
     const bool has_others =
         !rule.characters.empty() && text.find_first_not_of(rule.characters) != std::string_view::npos;
     if (text.empty() || has_others || !fits_a_line(text) || !is_short_enough(text, rule.bytes_max)) {
@@ -168,18 +144,13 @@ Fault assign_element(const TextListRule& rule, std::string& value, std::string_v
     return std::nullopt;
 }
 
-Fault assign_listen(const ListenSlot& slot, std::string_view text) {
-    if (text.empty()) {
-        slot.host->clear();
-        *slot.port = 0;
-        return std::nullopt;
-    }
-    std::optional<ListenAddress> address = parse_listen_address(text);
-    if (!address) {
+/// Stores the shortest notation of the address.
+Fault assign_listen(std::string& value, std::string_view text) {
+    const std::optional<ListenAddress> address = parse_listen_address(text);
+    if (!address && !text.empty()) {
         return "invalid address: " + quoted(text);
     }
-    *slot.host = std::move(address->host);
-    *slot.port = address->port;
+    value = address ? listen_address_text(address->host, address->port) : "";
     return std::nullopt;
 }
 
@@ -198,68 +169,62 @@ std::string notation_hint(std::string_view text) {
     return "";
 }
 
+/// Stores the value of the text in `value`, in the type of the rule.
+Fault assign_value(const SettingRow& row, SettingValue& value, std::string_view text) {
+    const auto assign_elements = [&](const TextListRule& limits, auto assign_element) {
+        return assign_list(limits, value.emplace<std::vector<std::string>>(), text, assign_element);
+    };
+    return std::visit(
+        Overloaded{
+            [&](const BooleanRule&) { return assign_boolean(value.emplace<bool>(), text); },
+            [&](const WholeRule& rule) { return assign_whole(row, rule, value.emplace<std::int64_t>(), text); },
+            [&](const RealRule& rule) { return assign_real(rule, value.emplace<double>(), text); },
+            [&](const ChoiceRule& rule) { return assign_choice(rule, value.emplace<std::string>(), text); },
+            [&](const ListRule& rule) {
+                return assign_elements({.holds = Holds::plain, .count_max = rule.choices.size(), .may_be_empty = false},
+                                       [&](std::string& element, std::string_view part) {
+                                           return assign_choice({rule.choices}, element, part);
+                                       });
+            },
+            [&](const WholeListRule& rule) {
+                return assign_list({.holds = Holds::plain, .count_max = text.size() + 1},
+                                   value.emplace<std::vector<std::int64_t>>(), text,
+                                   [&](std::int64_t& element, std::string_view part) {
+                                       return assign_whole({}, {.min = rule.min, .max = rule.max}, element, part);
+                                   });
+            },
+            [&](const TextRule& rule) { return assign_text(rule, value.emplace<std::string>(), text); },
+            [&](const TextListRule& rule) {
+                return assign_elements(rule, [&](std::string& element, std::string_view part) {
+                    return assign_element_text(rule, element, part);
+                });
+            },
+            [&](const ListenRule&) {
+                return assign_listen(value.emplace<std::string>(), text);
+            }},
+        row.rule);
+}
+
 }  // namespace
 
 std::optional<std::string> assign(const SettingRow& row, const SettingOwner& owner, std::string_view text,
                                   Notation notation) {
-    const SettingSlot slot = row.slot(owner);
-    Fault fault = std::visit(
-        Overloaded{[&](const BooleanRule&) { return assign_boolean(value_at<bool>(slot), text); },
-                   [&](const WholeRule& rule) {
-                       return assign_number<std::int64_t>(
-                           slot, text, [&](std::int64_t& number) { return assign_whole(row, rule, number, text); });
-                   },
-                   [&](const RealRule& rule) {
-                       return assign_number<double>(slot, text,
-                                                    [&](double& number) { return assign_real(rule, number, text); });
-                   },
-                   [&](const ChoiceRule& rule) { return assign_choice(rule, value_at<std::string>(slot), text); },
-                   [&](const ListRule& rule) {
-                       return assign_list(
-                           {.holds = Holds::plain, .count_max = rule.choices.size(), .may_be_empty = false},
-                           value_at<std::vector<std::string>>(slot), text,
-                           [&](std::string& value, std::string_view part) {
-                               return assign_choice({rule.choices}, value, part);
-                           });
-                   },
-                   [&](const WholeListRule& rule) {
-                       return assign_list({.holds = Holds::plain, .count_max = text.size() + 1},
-                                          value_at<std::vector<std::int64_t>>(slot), text,
-                                          [&](std::int64_t& value, std::string_view part) {
-                                              return assign_whole({}, {.min = rule.min, .max = rule.max}, value, part);
-                                          });
-                   },
-                   [&](const TextRule& rule) { return assign_text(rule, value_at<std::string>(slot), text); },
-                   [&](const TextListRule& rule) {
-                       return assign_list(rule, value_at<std::vector<std::string>>(slot), text,
-                                          [&](std::string& value, std::string_view part) {
-                                              return assign_element(rule, value, part);
-                                          });
-                   },
-                   [&](const ListenRule&) {
-                       return assign_listen(std::get<ListenSlot>(slot), text);
-                   }},
-        row.rule);
-    if (fault && shown_value(row, text).find("***") != std::string::npos) {
+    SettingValue value;
+    const bool is_none = row.slot.is_optional && text.empty();
+    Fault fault = is_none ? std::nullopt : assign_value(row, value, text);
+    if (!fault) {
+        row.slot.set(owner, value);
+        return std::nullopt;
+    }
+    if (shown_value(row, text).find("***") != std::string::npos) {
         fault = "invalid value: " + quoted(shown_value(row, text));
     }
-    if (fault) {
-        *fault += (notation == Notation::text ? notation_hint(text) : "") + "; must be " + allowed_text(row, notation);
-    }
-    return fault;
+    return *fault + (notation == Notation::text ? notation_hint(text) : "") + "; must be " +
+           allowed_text(row, notation);
 }
 
 void reset(const SettingRow& row, const SettingOwner& owner) {
-    const SettingSlot from = row.slot(default_owner(row.section));
-    std::visit(Overloaded{[&](const ListenSlot& to) {
-                              const ListenSlot& listen = std::get<ListenSlot>(from);
-                              *to.host = *listen.host;
-                              *to.port = *listen.port;
-                          },
-                          [&]<class Value>(Value* to) {
-                              *to = value_at<Value>(from);
-                          }},
-               row.slot(owner));
+    row.slot.set(owner, row.slot.get(default_owner(row.section)));
 }
 
 }  // namespace telegate

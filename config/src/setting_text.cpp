@@ -1,7 +1,6 @@
 #include "config/joined.hpp"
 #include "config/quantity.hpp"
 #include "config/setting_row.hpp"
-#include "listen_address.hpp"
 #include "overloaded.hpp"
 #include "rows.hpp"
 
@@ -12,29 +11,19 @@
 namespace telegate {
 namespace {
 
-template <class Number>
-std::string maybe_text(const std::optional<Number>& value) {
-    return value ? number_text(*value) : "";
-}
-
-std::string slot_text(const SettingSlot& slot) {
-    return std::visit(Overloaded{[](const bool* value) -> std::string { return *value ? "yes" : "no"; },
-                                 [](const std::int64_t* value) { return number_text(*value); },
-                                 [](const double* value) { return number_text(*value); },
-                                 [](const std::string* value) { return *value; },
-                                 [](const std::vector<std::string>* value) { return joined(*value); },
-                                 [](const std::vector<std::int64_t>* value) {
-                                     std::vector<std::string> numbers;
-                                     std::transform(value->begin(), value->end(), std::back_inserter(numbers),
-                                                    number_text<std::int64_t>);
-                                     return joined(numbers);
-                                 },
-                                 [](const std::optional<std::int64_t>* value) { return maybe_text(*value); },
-                                 [](const std::optional<double>* value) { return maybe_text(*value); },
-                                 [](const ListenSlot& listen) {
-                                     return listen_address_text(*listen.host, *listen.port);
-                                 }},
-                      slot);
+std::string text_of(const SettingValue& value) {
+    return std::visit(
+        Overloaded{[](std::monostate) -> std::string { return ""; },
+                   [](bool is_set) -> std::string { return is_set ? "yes" : "no"; },
+                   [](std::int64_t number) { return number_text(number); },
+                   [](double number) { return number_text(number); }, [](const std::string& text) { return text; },
+                   [](const std::vector<std::string>& texts) { return joined(texts); },
+                   [](const std::vector<std::int64_t>& list) {
+                       std::vector<std::string> numbers;
+                       std::transform(list.begin(), list.end(), std::back_inserter(numbers), number_text<std::int64_t>);
+                       return joined(numbers);
+                   }},
+        value);
 }
 
 std::string whole_rule_text(const SettingRow& row, const WholeRule& rule, Notation notation) {
@@ -132,7 +121,7 @@ std::string_view type_text(const SettingRow& row) noexcept {
 
 std::string allowed_text(const SettingRow& row, Notation notation) {
     const std::string none = notation == Notation::json ? ", or null" : ", or empty";
-    return rule_text(row, notation) + (is_optional(row) ? none : "");
+    return rule_text(row, notation) + (row.slot.is_optional ? none : "");
 }
 
 bool is_list(const SettingRow& row) noexcept {
@@ -140,27 +129,17 @@ bool is_list(const SettingRow& row) noexcept {
            std::holds_alternative<TextListRule>(row.rule);
 }
 
-bool is_optional(const SettingRow& row) noexcept {
-    return std::visit(
-        []<class Place>(const Place& /*place*/) {
-            return std::is_same_v<Place, std::optional<std::int64_t>*> || std::is_same_v<Place, std::optional<double>*>;
-        },
-        row.slot(default_owner(row.section)));
-}
-
 bool is_unset(const SettingRow& row, const SettingOwner& owner) {
-    const std::string text = slot_text(row.slot(owner));
-    if (is_optional(row)) {
-        return text.empty();
-    }
-    return !row.unset.empty() && text == slot_text(row.slot(default_owner(row.section)));
+    const SettingValue value = row.slot.get(owner);
+    return row.slot.is_optional ? value.index() == 0
+                                : !row.unset.empty() && value == row.slot.get(default_owner(row.section));
 }
 
 std::string value_text(const SettingRow& row, const SettingOwner& owner) {
     if (is_unset(row, owner)) {
         return std::string(row.unset);
     }
-    std::string text = slot_text(row.slot(owner));
+    std::string text = text_of(row.slot.get(owner));
     const auto* const whole = std::get_if<WholeRule>(&row.rule);
     return whole != nullptr && !whole->zero_word.empty() && text == "0" ? std::string(whole->zero_word) : text;
 }

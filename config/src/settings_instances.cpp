@@ -101,8 +101,8 @@ SettingOwner add_instance(Settings& settings, std::string_view section, const st
 }
 
 SettingOwner default_owner(std::string_view section) {
-    thread_local Settings defaults;
-    thread_local const std::map<std::string_view, SettingOwner> owners = [] {
+    static Settings defaults;
+    static const std::map<std::string_view, SettingOwner> owners = [] {
         std::map<std::string_view, SettingOwner> all;
         for (const SectionRow& row : section_table()) {
             all.emplace(row.name, add_instance(defaults, row.name, ""));

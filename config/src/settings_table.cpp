@@ -42,7 +42,9 @@ std::size_t rank(std::string_view section) noexcept {
 std::vector<std::string_view> names_of_drivers() {
     std::vector<std::string_view> names;
     for (const DriverRows& each : driver_rows()) {
-        names.push_back(each.driver);
+        if (!each.driver.empty()) {
+            names.push_back(each.driver);
+        }
     }
     return names;
 }
@@ -51,19 +53,18 @@ std::vector<std::string_view> names_of_drivers() {
 std::vector<SettingRow> joined_rows() {
     static const std::vector<std::string_view> drivers = names_of_drivers();
     std::vector<SettingRow> all;
-    for (const std::span<const SettingRow> part :
-         {gateway_rows(), endpoint_rows(), uplink_rows(), device_rows(), channel_rows()}) {
+    for (const std::span<const SettingRow> part : {gateway_rows(), endpoint_rows(), uplink_rows()}) {
         all.insert(all.end(), part.begin(), part.end());
     }
-    std::find_if(all.begin(), all.end(), [](const SettingRow& row) {
-        return row.section == "device" && row.key == "driver";
-    })->rule = ChoiceRule{drivers};
     for (const DriverRows& each : driver_rows()) {
         for (SettingRow row : each.rows) {
             row.driver = each.driver;
             all.push_back(row);
         }
     }
+    std::find_if(all.begin(), all.end(), [](const SettingRow& row) {
+        return row.section == "device" && row.key == "driver";
+    })->rule = ChoiceRule{drivers};
     std::stable_sort(all.begin(), all.end(),
                      [](const SettingRow& a, const SettingRow& b) { return rank(a.section) < rank(b.section); });
     return all;

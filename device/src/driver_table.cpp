@@ -4,6 +4,7 @@
 #include "config/settings_table.hpp"
 #include "core/channel_table.hpp"
 #include "core/clock.hpp"
+#include "device/common_settings.hpp"
 #include "device/sample_batch.hpp"
 
 #include <algorithm>
@@ -37,8 +38,8 @@ constexpr std::array drivers{
 
 std::span<const DriverRows> driver_rows() {
     static const auto rows = [] {
-        std::array<DriverRows, drivers.size()> all;
-        std::transform(drivers.begin(), drivers.end(), all.begin(), [](const DriverRow* each) {
+        std::array<DriverRows, drivers.size() + 1> all{{{.driver = "", .rows = common_rows()}}};
+        std::transform(drivers.begin(), drivers.end(), all.begin() + 1, [](const DriverRow* each) {
             return DriverRows{each->name, each->settings};
         });
         return all;

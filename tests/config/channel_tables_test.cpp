@@ -2,6 +2,7 @@
 #include "config/settings_text.hpp"
 #include "scratch_files.hpp"
 
+#include "device/common_settings.hpp"
 #include "support/catch.hpp"
 #include "support/driver_settings.hpp"
 
@@ -35,7 +36,7 @@ std::string shown(const ChannelSettings& channel) {
         return test::setting_of(channel, "modbus", key) + ' ';
     };
     return channel.name + ' ' + modbus("table") + modbus("address") + modbus("type") + modbus("word_order") +
-           std::to_string(channel.processing.scale).substr(0, 4) + ' ' + channel.unit;
+           test::setting_of(channel, "modbus", "scale") + ' ' + processing_of(channel).unit;
 }
 
 }  // namespace
@@ -50,9 +51,9 @@ TEST_CASE("a register table creates a channel for each row", "[config][channel_t
         "burner,coil,3,,,,\n");
     const Settings settings = files.load();
     REQUIRE(settings.channels.size() == 3);
-    CHECK(shown(settings.channels[0]) == "plc/flow.temp holding 100 float32 little 1.00 °C");
+    CHECK(shown(settings.channels[0]) == "plc/flow.temp holding 100 float32 little 1 °C");
     CHECK(shown(settings.channels[1]) == "plc/energy input 40 uint32 big 0.01 kWh");
-    CHECK(shown(settings.channels[2]) == "plc/burner coil 3 auto big 1.00 ");
+    CHECK(shown(settings.channels[2]) == "plc/burner coil 3 auto big 1 ");
 }
 
 TEST_CASE(
@@ -65,7 +66,7 @@ TEST_CASE(
     std::replace(table.begin(), table.end(), ',', sign);
     const Settings settings = TableFiles(table).load();
     REQUIRE(settings.channels.size() == 1);
-    CHECK(settings.channels[0].processing.alarm_high == 90.0);
+    CHECK(test::setting_of(settings.channels[0], "modbus", "alarm_high") == "90");
     CHECK(test::setting_of(settings.channels[0], "modbus", "word_order") == "little");
 }
 
@@ -73,7 +74,7 @@ TEST_CASE("a channel section overrides the row of the table", "[config][channel_
     const TableFiles files("name,address,unit\nx,1,V\ny,2,V\n", plc + "[channel \"plc/y\"]\nunit = kV\n");
     const LoadedSettings loaded = load_settings(SettingsSources{.file = files.file});
     REQUIRE(loaded.settings.channels.size() == 2);
-    CHECK(loaded.settings.channels[1].unit == "kV");
+    CHECK(processing_of(loaded.settings.channels[1]).unit == "kV");
     CHECK(test::setting_of(loaded.settings.channels[1], "modbus", "address") == "2");
     CHECK(files.origin(loaded, {"channel", "plc/y", "address"}) == "plc.csv:3");
     CHECK(files.origin(loaded, {"channel", "plc/y", "unit"}) == "a.ini:6");

@@ -4,6 +4,7 @@
 #include "config/settings_instances.hpp"
 #include "config/settings_table.hpp"
 #include "config/settings_text.hpp"
+#include "device/common_settings.hpp"
 #include "support/catch.hpp"
 
 using namespace telegate;
@@ -26,10 +27,10 @@ TEST_CASE("the settings of a channel are identified by its device and its own na
     CHECK(first.name == "boiler/a.b-c");
     CHECK(first.device() == "boiler");
     CHECK(first.channel() == "a.b-c");
-    CHECK(first.unit == "kPa");
+    CHECK(processing_of(first).unit == "kPa");
     CHECK(first.place.line == 1);
     CHECK(first.places.at("unit").line == 2);
-    CHECK(settings.channels.back().unit == "Cel");
+    CHECK(processing_of(settings.channels.back()).unit == "Cel");
 }
 
 TEST_CASE("a device knows where its keys are given", "[config][channels]") {
@@ -59,7 +60,7 @@ TEST_CASE("a channel needs a device, which may be in any source, before or after
     CHECK(problem_of("[channel \"a/b\"]\n") == "t.ini:1: [channel \"a/b\"]: unknown device: no section [device \"a\"]");
     const LoadedSettings loaded =
         load_settings({.assignments = {"channel.new/sine.unit=Cel", "device.new.driver=simulated"}});
-    CHECK(loaded.settings.channels.at(0).unit == "Cel");
+    CHECK(processing_of(loaded.settings.channels.at(0)).unit == "Cel");
     CHECK(loaded.settings.channels.at(0).place.name == "--set channel.new/sine.unit=Cel");
 }
 
@@ -89,7 +90,7 @@ TEST_CASE("a variable sets a key of a channel, with _ for the / in its name", "[
     const auto load = [&](const std::string& text, const std::string& variable) {
         return load_settings({.file = files.write("a.ini", text), .environment = {{variable, "mm"}}});
     };
-    CHECK(load(boiler_sine, "TELEGATE_CHANNEL_BOILER_SINE_UNIT").settings.channels.at(0).unit == "mm");
+    CHECK(processing_of(load(boiler_sine, "TELEGATE_CHANNEL_BOILER_SINE_UNIT").settings.channels.at(0)).unit == "mm");
     CHECK_THROWS_WITH(
         load(boiler_sine + "[device \"boiler_sine\"]\ndriver = host\n[channel \"boiler_sine/x\"]\n"
                            "[channel \"boiler/sine_x\"]\n",
@@ -104,7 +105,7 @@ TEST_CASE("the effective settings and the sample file include the channels", "[c
     CHECK(has(text, "channel.a/b.c.unit "));
     CHECK(has(text, "= Cel "));
     CHECK(has(sample_ini(loaded.settings), "[channel \"a/b.c\"]\n"));
-    CHECK(parse(sample_ini(loaded.settings)).channels.at(0).unit == "Cel");
+    CHECK(processing_of(parse(sample_ini(loaded.settings)).channels.at(0)).unit == "Cel");
 }
 
 TEST_CASE("the sample file explains a key once, and lists only set keys in further sections", "[config][channels]") {

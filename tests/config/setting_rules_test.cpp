@@ -1,5 +1,6 @@
-#include "config/driver_rows.hpp"
+#include "config/setting_slot.hpp"
 #include "config/settings_table.hpp"
+#include "device/common_settings.hpp"
 #include "support/catch.hpp"
 
 #include <optional>
@@ -14,27 +15,30 @@ const SettingRow& optional_whole() {
     return *find_setting("device", "errors_before_safe");
 }
 
-SettingSlot real_slot(const SettingOwner& /*owner*/) {
-    static std::optional<double> value;
-    return &value;
+std::optional<std::uint32_t>& errors_of(DeviceSettings& device) {
+    return part_of<DeviceOptions>(device.parts).errors_before_safe;
 }
+
+struct Limit {
+    std::optional<double> value;
+};
 
 /// An optional number.
 SettingRow optional_real() {
     SettingRow row{.section = "channel", .key = "limit", .rule = RealRule{.min = -1, .max = 1}, .unset = "no limit"};
-    row.slot = real_slot;
+    row.slot = slot_of<&Limit::value>;
     return row;
 }
 
 using Texts = std::vector<std::string>;
 
-SettingSlot texts_slot(const SettingOwner& owner) {
-    return &part_of<Texts>(std::get<DeviceSettings*>(owner)->driver_settings);
-}
+struct Columns {
+    Texts texts;
+};
 
 SettingRow text_list_row(const TextListRule& rule) {
     SettingRow row{.section = "device", .key = "columns", .rule = rule};
-    row.slot = texts_slot;
+    row.slot = slot_of<&Columns::texts>;
     return row;
 }
 
@@ -42,33 +46,33 @@ SettingRow text_list_row(const TextListRule& rule) {
 
 TEST_CASE("an optional whole number has no value until it is set", "[config][rules]") {
     DeviceSettings device;
-    CHECK(is_optional(optional_whole()));
+    CHECK(optional_whole().slot.is_optional);
     CHECK(is_unset(optional_whole(), &device));
     CHECK(value_text(optional_whole(), &device) == optional_whole().unset);
     REQUIRE_FALSE(assign(optional_whole(), &device, "0"));
-    CHECK(device.errors_before_safe == 0);
+    CHECK(errors_of(device) == 0);
     CHECK_FALSE(is_unset(optional_whole(), &device));
     CHECK(value_text(optional_whole(), &device) == "0");
 }
 
 TEST_CASE("an empty text or a reset removes an optional number", "[config][rules]") {
     DeviceSettings device;
-    device.errors_before_safe = 5;
+    errors_of(device) = 5;
     REQUIRE_FALSE(assign(optional_whole(), &device, ""));
-    CHECK_FALSE(device.errors_before_safe.has_value());
-    device.errors_before_safe = 5;
+    CHECK_FALSE(errors_of(device).has_value());
+    errors_of(device) = 5;
     reset(optional_whole(), &device);
-    CHECK_FALSE(device.errors_before_safe.has_value());
+    CHECK_FALSE(errors_of(device).has_value());
 }
 
 TEST_CASE("a refused number leaves an optional number unchanged", "[config][rules]") {
     DeviceSettings device;
-    device.errors_before_safe = 5;
+    errors_of(device) = 5;
     CHECK(assign(optional_whole(), &device, "-1") ==
           "out of range: \"-1\"; must be a whole number without a unit, 0 to 1000000 (readings), or empty");
     CHECK(assign(optional_whole(), &device, "x", Notation::json) ==
           "not a whole number: \"x\"; must be a whole number without a unit, 0 to 1000000 (readings), or null");
-    CHECK(device.errors_before_safe == 5);
+    CHECK(errors_of(device) == 5);
 }
 
 TEST_CASE("a real number can be optional", "[config][rules]") {
@@ -91,10 +95,10 @@ TEST_CASE("a list of texts keeps the order of its elements", "[config][rules]") 
     CHECK(is_list(row));
     CHECK(type_text(row) == "list of texts");
     REQUIRE_FALSE(assign(row, &device, "time , \"b c\",#1"));
-    CHECK(part_of<Texts>(device.driver_settings) == Texts{"time", "\"b c\"", "#1"});
+    CHECK(part_of<Columns>(device.parts).texts == Texts{"time", "\"b c\"", "#1"});
     CHECK(value_text(row, &device) == "time, \"b c\", #1");
     REQUIRE_FALSE(assign(row, &device, ""));
-    CHECK(part_of<Texts>(device.driver_settings).empty());
+    CHECK(part_of<Columns>(device.parts).texts.empty());
 }
 
 TEST_CASE("an invalid list of texts is refused and stores nothing", "[config][rules]") {
@@ -114,9 +118,9 @@ TEST_CASE("an invalid list of texts is refused and stores nothing", "[config][ru
                                                                          {"a,b,ab", "one value too many: \"ab\""}}));
     CAPTURE(text);
     DeviceSettings device;
-    part_of<Texts>(device.driver_settings) = {"old"};
+    part_of<Columns>(device.parts).texts = {"old"};
     CHECK(assign(row, &device, text) == fault + allowed);
-    CHECK(part_of<Texts>(device.driver_settings) == Texts{"old"});
+    CHECK(part_of<Columns>(device.parts).texts == Texts{"old"});
 }
 
 TEST_CASE("an element of a list of texts must be valid in every source and file", "[config][rules]") {
@@ -131,7 +135,7 @@ TEST_CASE("a list of texts may contain duplicates if its rule allows them", "[co
     REQUIRE_FALSE(
         assign(text_list_row({.holds = Holds::plain, .allowed = "a text", .count_max = 9, .may_repeat = true}), &device,
                "-,a,-"));
-    CHECK(part_of<Texts>(device.driver_settings) == Texts{"-", "a", "-"});
+    CHECK(part_of<Columns>(device.parts).texts == Texts{"-", "a", "-"});
 }
 
 TEST_CASE("a text can have a maximum length", "[config][rules]") {
@@ -140,6 +144,6 @@ TEST_CASE("a text can have a maximum length", "[config][rules]") {
     CHECK_FALSE(assign(unit, &channel, std::string(32, 'x')));
     CHECK(assign(unit, &channel, std::string(33, 'x')) ==
           "invalid value: \"" + std::string(33, 'x') + "\"; must be a unit of at most 32 bytes, or empty");
-    CHECK(channel.unit.size() == 32);
+    CHECK(processing_of(channel).unit.size() == 32);
     CHECK_FALSE(assign(unit, &channel, ""));
 }

@@ -45,7 +45,7 @@ TEST_CASE("every setting has a complete row", "[config][table]") {
         CHECK(row.meaning.back() == '.');
         CHECK_FALSE(type_text(row).empty());
         CHECK_FALSE(allowed_text(row).empty());
-        CHECK(row.slot != nullptr);
+        CHECK((row.slot.get != nullptr && row.slot.set != nullptr));
     });
 }
 
@@ -88,8 +88,8 @@ TEST_CASE("a driver setting belongs to a device or a channel, and its driver exi
 TEST_CASE("an optional setting has no other value that means the default", "[config][table]") {
     for_each_row([](const SettingRow& row) {
         const auto* const whole = std::get_if<WholeRule>(&row.rule);
-        CHECK_FALSE((is_optional(row) && whole != nullptr && whole->zero_is_default));
-        CHECK_FALSE((is_optional(row) && row.required));
+        CHECK_FALSE((row.slot.is_optional && whole != nullptr && whole->zero_is_default));
+        CHECK_FALSE((row.slot.is_optional && row.required));
     });
 }
 
@@ -165,26 +165,24 @@ TEST_CASE("settings exclude only settings of their own section", "[config][table
 
 TEST_CASE("no two rows have the same key or the same location", "[config][table]") {
     std::set<std::tuple<std::string_view, std::string_view, std::string_view>> keys;
-    // Driver settings are created and deleted with their section.
-    std::set<std::tuple<std::string_view, std::string_view, const void*>> places;
+    std::set<std::tuple<std::string_view, std::string_view, decltype(SettingSlot::set)>> places;
     for_each_row([&](const SettingRow& row) {
         CHECK(keys.emplace(row.section, row.driver, row.key).second);
         CHECK((row.driver.empty() || find_setting(row.section, row.key) == nullptr));
-        const auto is_new = [&](const auto* place) {
-            return places.emplace(row.section, row.driver, place).second;
-        };
-        const SettingSlot slot = row.slot(default_owner(row.section));
-        if (const auto* const listen = std::get_if<ListenSlot>(&slot)) {
-            CHECK(is_new(listen->host));
-            CHECK(is_new(listen->port));
-        } else {
-            std::visit(
-                [&](const auto& place) {
-                    if constexpr (std::is_pointer_v<std::remove_cvref_t<decltype(place)>>) {
-                        CHECK(is_new(place));
-                    }
-                },
-                slot);
+        CHECK(places.emplace(row.section, row.driver, row.slot.set).second);
+    });
+}
+
+TEST_CASE("every choice is stored and read as itself", "[config][table]") {
+    for_each_row([](const SettingRow& row) {
+        const auto* const choice = std::get_if<ChoiceRule>(&row.rule);
+        const auto* const list = std::get_if<ListRule>(&row.rule);
+        for (const std::string_view name : choice != nullptr ? choice->choices
+                                           : list != nullptr ? list->choices
+                                                             : std::span<const std::string_view>()) {
+            const RowSection section(row);
+            CHECK(assign(row, section.owner, name) == std::nullopt);
+            CHECK(value_text(row, section.owner) == name);
         }
     });
 }

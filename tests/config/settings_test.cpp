@@ -2,6 +2,7 @@
 #include "config/payload_format.hpp"
 #include "config/problems.hpp"
 #include "config/quantity.hpp"
+#include "device/common_settings.hpp"
 #include "support/catch.hpp"
 #include "support/driver_settings.hpp"
 
@@ -163,7 +164,7 @@ TEST_CASE("booleans are words or digits, ignoring case", "[config]") {
                                                                   {"no", false},
                                                                   {"FALSE", false},
                                                                   {"off", false}}));
-    CHECK(parse(simulated + "autostart = " + text).devices.at(0).autostart == value);
+    CHECK(sampling_of(parse(simulated + "autostart = " + text).devices.at(0)).started == value);
 }
 
 TEST_CASE("anything else is not a boolean", "[config]") {
@@ -300,13 +301,12 @@ TEST_CASE("every setting of a host device is parsed", "[config]") {
     CHECK(device.name == "h.1-a_b");
     CHECK(device.driver == "host");
     CHECK(device.interval_ms == 7);
-    CHECK(device.errors_before_safe == 0);
-    CHECK_FALSE(device.autostart);
-    CHECK(device.align == "wall");
-    CHECK(device.offset_ms == 6);
-    CHECK(device.breaker_failures == 0);
-    CHECK(device.breaker_wait_ms == 10);
-    CHECK(device.breaker_wait_max_ms == 3'600'000);
+    const DeviceOptions& sampling = sampling_of(device);
+    CHECK(sampling.errors_before_safe == 0);
+    CHECK_FALSE(sampling.started);
+    CHECK(sampling.alignment == Alignment::wall);
+    CHECK(sampling.offset == std::chrono::milliseconds(6));
+    CHECK(sampling.breaker == BreakerOptions{0, std::chrono::milliseconds(10), std::chrono::hours(1)});
     CHECK(test::setting_of(device, "per_core") == "yes");
     CHECK(test::setting_of(device, "proc_root") == "/p");
     CHECK(test::setting_of(device, "sys_root") == "/s");
@@ -315,13 +315,12 @@ TEST_CASE("every setting of a host device is parsed", "[config]") {
 TEST_CASE("a device without settings has the defaults", "[config]") {
     const DeviceSettings device = parse(simulated).devices.at(0);
     CHECK(device.interval_ms == 0);
-    CHECK_FALSE(device.errors_before_safe.has_value());
-    CHECK(device.align == "start");
-    CHECK(device.offset_ms == 0);
-    CHECK(device.breaker_failures == 3);
-    CHECK(device.breaker_wait_ms == 1'000);
-    CHECK(device.breaker_wait_max_ms == 60'000);
-    CHECK(device.autostart);
+    const DeviceOptions& sampling = sampling_of(device);
+    CHECK_FALSE(sampling.errors_before_safe.has_value());
+    CHECK(sampling.alignment == Alignment::start);
+    CHECK(sampling.offset == Duration(0));
+    CHECK(sampling.breaker == BreakerOptions{3, std::chrono::seconds(1), std::chrono::minutes(1)});
+    CHECK(sampling.started);
 }
 
 TEST_CASE("devices and endpoints keep their order", "[config]") {

@@ -2,6 +2,7 @@
 #include "problems.hpp"
 #include "scratch_files.hpp"
 
+#include "device/common_settings.hpp"
 #include "support/catch.hpp"
 #include "support/driver_settings.hpp"
 
@@ -50,7 +51,7 @@ TEST_CASE("a template becomes a device for each instance, with the number in nam
           "inverter-3 tcp://10.0.0.3:502 3\ninverter-7 tcp://10.0.0.7:502 7\n");
     REQUIRE(settings.channels.size() == 4);
     CHECK(setting_of(channel_of(settings, "inverter-7/power"), "modbus", "address") == "40");
-    CHECK(channel_of(settings, "inverter-7/power").unit == "W");
+    CHECK(processing_of(channel_of(settings, "inverter-7/power")).unit == "W");
 }
 
 TEST_CASE("in a template, %%d is the text %d", "[config][templates]") {
@@ -68,9 +69,9 @@ TEST_CASE("a separate section overrides the template for one instance", "[config
     CHECK(settings.devices[1].name == "inverter-2");
     CHECK(setting_of(settings.devices[1], "unit_id") == "99");
     CHECK(setting_of(settings.devices[1], "endpoint") == "tcp://10.0.0.2:502");
-    CHECK(channel_of(settings, "inverter-2/power").unit == "kW");
+    CHECK(processing_of(channel_of(settings, "inverter-2/power")).unit == "kW");
     CHECK(setting_of(channel_of(settings, "inverter-2/power"), "modbus", "address") == "40");
-    CHECK(channel_of(settings, "inverter-1/power").unit == "W");
+    CHECK(processing_of(channel_of(settings, "inverter-1/power")).unit == "W");
 }
 
 TEST_CASE("later sources can change a template, its instances and a single instance", "[config][templates]") {

@@ -30,10 +30,10 @@ FrameFormat format_of(std::uint8_t kind) {
     format.start = (kind & 4U) != 0 ? "aab" : "a";
     format.frame_bytes = (kind & 8U) != 0 ? 16 : 6;
     format.checksum = checksums[kind % checksums.size()];
-    format.channels.push_back({"first", "", 0, *to_frame_number("uint8")});
-    format.channels.push_back({"next", "", 1, *to_frame_number("int16_le")});
+    format.channels.push_back({"first", "", 0, {FrameNumber::Kind::unsigned_integer, 1}});
+    format.channels.push_back({"next", "", 1, {FrameNumber::Kind::signed_integer, 2, true}});
     if ((kind & 8U) != 0) {
-        format.channels.push_back({"real", "", 4, *to_frame_number("float64_be")});
+        format.channels.push_back({"real", "", 4, {FrameNumber::Kind::real, 8}});
     }
     return format;
 }

@@ -18,7 +18,7 @@ MAY_INCLUDE = {
     "tests": ("config", "core", "device", "store", "uplink"),
 }
 # Files that describe a driver to the settings and the gateway. The rest of the room does not depend on config.
-DRIVER_ROWS = re.compile(r"device/(include/device/driver_row\.hpp|src/driver_table\.cpp|src/\w+/\w+_(settings|warnings)\.[ch]pp)")
+DRIVER_ROWS = re.compile(r"device/(include/device/(driver_row|common_settings)\.hpp|src/(driver_table|common_settings)\.cpp|src/\w+/\w+_(settings|warnings)\.[ch]pp)")
 # The driver that plays durable logs reads them with the reader of the log.
 LOG_PLAYER = re.compile(r"device/src/replay/\w+\.[ch]pp")
 # Files that may include one room more than the others of their room.
@@ -106,10 +106,10 @@ STANDARD_HEADERS = {
     "tuple": "apply forward_as_tuple make_tuple tie tuple tuple_element_t tuple_size_v",
     "type_traits":
         "conditional_t decay_t enable_if_t false_type has_unique_object_representations_v integral_constant "
-        "invoke_result_t is_arithmetic_v is_base_of_v is_constant_evaluated is_convertible_v is_enum_v is_floating_point_v "
+        "invoke_result_t is_arithmetic_v is_base_of_v is_const_v is_constant_evaluated is_constructible_v is_convertible_v is_enum_v is_floating_point_v "
         "is_integral_v is_invocable_v is_nothrow_move_constructible_v is_pointer_v is_same_v is_signed_v "
         "is_trivially_copyable_v is_trivially_destructible_v is_unsigned_v make_signed_t make_unsigned_t "
-        "remove_cv_t remove_cvref_t remove_reference_t true_type type_identity underlying_type_t void_t",
+        "remove_const_t remove_cv_t remove_cvref_t remove_reference_t true_type type_identity underlying_type_t void_t",
     "unordered_map": "unordered_map unordered_multimap",
     "unordered_set": "unordered_set",
     "utility":

@@ -18,6 +18,10 @@ struct EnumNames {
     [[nodiscard]] constexpr Enum value(std::string_view name) const {
         return values.at(static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin()));
     }
+    /// Returns the name of a value. Throws std::out_of_range if the value is not in `values`. Threads: any.
+    [[nodiscard]] constexpr std::string_view name(const Enum& value) const {
+        return names.at(static_cast<std::size_t>(std::find(values.begin(), values.end(), value) - values.begin()));
+    }
 };
 
 template <class Enum, std::size_t count>

@@ -87,18 +87,21 @@ using SettingRule = std::variant<BooleanRule, WholeRule, RealRule, ChoiceRule, L
 /// The notation of values: text (files, variables, options), or JSON, where numbers have no units.
 enum class Notation : std::uint8_t { text, json };
 
-/// The location of a setting's value. An optional number has no value if the text is empty, or null in JSON.
-struct ListenSlot {
-    std::string* host = nullptr;
-    std::int64_t* port = nullptr;
-};
-using SettingSlot =
-    std::variant<bool*, std::int64_t*, double*, std::string*, std::vector<std::string>*, std::vector<std::int64_t>*,
-                 std::optional<std::int64_t>*, std::optional<double>*, ListenSlot>;
+/// A value in the type of its rule: a boolean, a whole number, a real number, a text (also a choice and an address), a
+/// list of texts or of whole numbers. An optional number may have no value.
+using SettingValue = std::variant<std::monostate, bool, std::int64_t, double, std::string, std::vector<std::string>,
+                                  std::vector<std::int64_t>>;
 
 /// The struct that a section fills. The section of a row determines which one.
 using SettingOwner = std::variant<Settings*, TagSettings*, PublishSettings*, ServiceSettings*, UplinkSettings*,
                                   DeviceSettings*, ChannelSettings*>;
+
+/// Reads and stores the value of a setting in the struct that uses it. See setting_slot.hpp.
+struct SettingSlot {
+    SettingValue (*get)(const SettingOwner& owner) = nullptr;
+    void (*set)(const SettingOwner& owner, const SettingValue& value) = nullptr;
+    bool is_optional = false;  // an empty text, or null in JSON, means no value
+};
 
 /// Whether a running gateway can apply a new value, or only a restart.
 enum class Applies : std::uint8_t {
@@ -122,7 +125,7 @@ struct SettingRow {
     bool names_channels = false;     // for [device]: names a file with a table of the device's channels
     std::string_view unset = {};     // the value that applies if the key is absent and has no default value
     std::string_view meaning = {};
-    SettingSlot (*slot)(const SettingOwner& owner) = nullptr;
+    SettingSlot slot = {};
 };
 
 /// One kind of section.
@@ -152,9 +155,6 @@ struct SectionRow {
 
 /// Returns whether the value is a list separated by commas.
 [[nodiscard]] bool is_list(const SettingRow& row) noexcept;
-
-/// Returns whether the setting may have no value, as opposed to some default value.
-[[nodiscard]] bool is_optional(const SettingRow& row) noexcept;
 
 /// Returns whether the setting has no value of its own: an optional number without a value, or the default of a row
 /// with `unset`.

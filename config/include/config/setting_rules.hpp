@@ -40,10 +40,5 @@ inline constexpr std::array<std::string_view, 5> slow_policies{"drop_oldest", "d
                                                                "conflate"};
 inline constexpr std::array<std::string_view, 2> log_formats{"text", "json"};
 inline constexpr std::array<std::string_view, 2> uplink_orders{"strict", "live_first"};
-inline constexpr std::array<std::string_view, 3> alignments{"start", "wall", "spread"};
-inline constexpr std::array<std::string_view, 2> out_of_range{"uncertain", "drop"};
-inline constexpr std::array<std::string_view, 3> derive{"none", "rate", "counter_rate"};
-inline constexpr std::array<std::string_view, 3> window_align{"auto", "wall", "monotonic"};
-inline constexpr std::array<std::string_view, 5> aggregates{"min", "max", "mean", "last", "count"};
 
 }  // namespace telegate::rules

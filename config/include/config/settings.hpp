@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,50 +44,20 @@ inline SettingsPlace place_of(const NamedSection& section, std::string_view key)
     return place_of(section.places, key, section.place);
 }
 
-/// How the values of one channel are processed, in the order of the stages. The defaults change nothing.
-struct ProcessingSettings {
-    double scale = 1.0;
-    double offset = 0.0;
-    std::optional<double> valid_min;
-    std::optional<double> valid_max;
-    std::string out_of_range = "uncertain";
-    double deadband = 0.0;                  // 0: none
-    double deadband_percent = 0.0;          // 0: none
-    std::int64_t send_interval_max_ms = 0;  // 0: none
-    std::int64_t send_interval_min_ms = 0;  // 0: none
-    std::string derive = "none";
-    std::int64_t window_ms = 0;  // 0: none
-    std::string window_align = "auto";
-    std::vector<std::string> aggregates{"min", "max", "mean", "last"};
-    bool window_raw = false;
-    std::optional<double> alarm_high;
-    std::optional<double> alarm_low;
-    double alarm_hysteresis = 0.0;
-    std::int64_t alarm_delay_ms = 0;
-    std::int64_t alarm_clear_delay_ms = 0;
-    std::optional<std::int64_t> decimals;  // not set: values are not rounded
-    std::vector<std::string> texts;        // VALUE:TEXT
-};
+/// The values of a device or channel that other modules define, in their own types: at most one value of each type. See
+/// setting_slot.hpp.
+using SettingParts = std::vector<std::any>;
 
 struct DeviceSettings : NamedSection {
     std::string driver;
     std::int64_t interval_ms = 0;  // 0: use interval_us
     std::int64_t interval_us = 0;  // 0: use interval_ms; both 0: use sampling_interval_ms
-    std::string align = "start";
-    std::int64_t offset_ms = 0;
-    std::optional<std::int64_t> errors_before_safe;  // not set: the driver's default
-    std::int64_t breaker_failures = 3;               // 0: never
-    std::int64_t breaker_wait_ms = 1'000;
-    std::int64_t breaker_wait_max_ms = 60'000;
-    bool autostart = true;
-    std::any driver_settings;  // see driver_rows.hpp
+    SettingParts parts;            // all other settings, including those of its driver
 };
 
 /// The settings of one channel of a device. Its name is DEVICE/CHANNEL, as its topic.
 struct ChannelSettings : NamedSection {
-    std::string unit;  // "": the driver's unit
-    std::any driver_settings;
-    ProcessingSettings processing;
+    SettingParts parts;
 
     [[nodiscard]] std::string_view device() const noexcept { return std::string_view(name).substr(0, name.find('/')); }
     [[nodiscard]] std::string_view channel() const noexcept {
@@ -182,7 +151,7 @@ struct Settings {
     std::string log_format = "text";
     std::string log_file = "stderr";      // or a path
     std::string rest_host = "127.0.0.1";  // "": no TCP
-    std::int64_t rest_port = 8'080;
+    std::uint16_t rest_port = 8'080;
     RestSettings rest;
     std::vector<TagSettings> tags;
     std::vector<PublishSettings> publish;

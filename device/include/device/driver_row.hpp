@@ -2,6 +2,7 @@
 
 #include "config/driver_rows.hpp"
 #include "config/section_problems.hpp"
+#include "config/setting_slot.hpp"
 #include "device/driver.hpp"
 #include "device/option_error.hpp"
 

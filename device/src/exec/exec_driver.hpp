@@ -13,6 +13,7 @@
 
 namespace telegate {
 
+/// Also the settings of a device with the driver exec, which limit the values.
 struct ExecDriverOptions {
     enum class Mode : std::uint8_t {
         once,        // run to its end at each interval
@@ -28,10 +29,10 @@ struct ExecDriverOptions {
     std::optional<MetricRules> json;  // set: the lines are JSON, and `lines` is not used
     LineLimits limits;
     std::size_t output_bytes_max = 1'048'576;  // once: limit for one run, both outputs together
-    std::string working_directory;             // "": the root directory
-    std::vector<std::string> environment;      // NAME=VALUE, in addition to the inherited variables
-    std::size_t memory_max_bytes = 0;          // address space of each process; 0: no limit
-    std::uint32_t cpu_seconds_max = 0;         // CPU time of each process; 0: no limit
+    std::string working_directory = "/";
+    std::vector<std::string> environment;  // NAME=VALUE, in addition to the inherited variables
+    std::size_t memory_max_bytes = 0;      // address space of each process; 0: no limit
+    std::uint32_t cpu_seconds_max = 0;     // CPU time of each process; 0: no limit
 };
 
 /// Creates a driver that runs a command and reads samples from the lines of its output.

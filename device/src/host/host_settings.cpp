@@ -26,30 +26,30 @@ constexpr std::array rows{
     SettingRow{.section = "device", .key = "per_core", .rule = BooleanRule{},
                .applies = Applies::live,
                .meaning = "Whether the CPU usage of each core is read in addition to the total.",
-               .slot = driver_slot<&H::per_core>},
+               .slot = slot_of<&H::per_core>},
     SettingRow{.section = "device", .key = "proc_root", .rule = rules::directory,
                .applies = Applies::file,
-               .meaning = "Directory where procfs is mounted.", .slot = driver_slot<&H::proc_root>},
+               .meaning = "Directory where procfs is mounted.", .slot = slot_of<&H::proc_root>},
     SettingRow{.section = "device", .key = "sys_root", .rule = rules::directory,
                .applies = Applies::file,
-               .meaning = "Directory where sysfs is mounted.", .slot = driver_slot<&H::sys_root>},
+               .meaning = "Directory where sysfs is mounted.", .slot = slot_of<&H::sys_root>},
     SettingRow{.section = "device", .key = "processes", .rule = processes_rule,
                .applies = Applies::live,
                .meaning = "Names of programs whose processes are counted and measured.",
-               .slot = driver_slot<&H::processes>},
+               .slot = slot_of<&H::processes>},
     SettingRow{.section = "device", .key = "filesystems", .rule = filesystems_rule,
                .applies = Applies::live,
                .meaning = "Mount points whose free space is measured. Only local file systems are queried.",
-               .slot = driver_slot<&H::filesystems>},
+               .slot = slot_of<&H::filesystems>},
     SettingRow{.section = "device", .key = "files", .rule = files_rule, .applies = Applies::file,
                .meaning = "Files that contain a number, each a channel, such as "
                           "fan=/sys/class/hwmon/hwmon*/fan1_input.",
-               .slot = driver_slot<&H::files>},
+               .slot = slot_of<&H::files>},
 };
 // clang-format on
 
 std::unique_ptr<Driver> make(const DeviceSettings& device, DeviceChannels /*channels*/) {
-    return make_host_driver(part_of<HostDriverOptions>(device.driver_settings));
+    return make_host_driver(part_of<HostDriverOptions>(device.parts));
 }
 
 std::optional<std::vector<std::string>> channels_now(const DeviceSettings& device, DeviceChannels channels) {

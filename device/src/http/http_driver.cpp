@@ -1,5 +1,4 @@
 #include "http/http_driver.hpp"
-#include "device/option_error.hpp"
 
 #include "http/answer_reader.hpp"
 #include "http/http_request.hpp"
@@ -15,22 +14,13 @@
 namespace telegate::http {
 namespace {
 
-const HttpDriverOptions& checked(const HttpDriverOptions& options) {
-    using Options = HttpDriverOptions;
-    require_range("timeout_ms", options.timeout.count(), {10, 10'000});
-    require_range("response_bytes_max", static_cast<std::int64_t>(options.response_bytes_max),
-                  {1'024, Options::response_bytes_limit});
-    require_range("channels_max", static_cast<std::int64_t>(options.channels_max), {1, Options::channels_limit});
-    return options;
-}
-
 /// Threads: those of Driver.
 /// Limits: one request at a time; those of HttpRequest and AnswerReader.
 /// Failure: read() fails if the response is not complete in time or has none of the values.
 class HttpDriver final : public Driver {
   public:
     explicit HttpDriver(HttpDriverOptions options)
-        : options_(std::move(options)), request_(checked(options_)), reader_(options_) {}
+        : options_(std::move(options)), request_(options_), reader_(options_) {}
 
     [[nodiscard]] DriverTraits traits() const noexcept override { return {.own_thread = true}; }
     void cancel_with(const CancelSignal& signal) noexcept override { cancel_ = &signal; }

@@ -14,24 +14,23 @@ namespace telegate {
 /// The format of a response: one JSON text, or the text format of Prometheus and OpenMetrics.
 enum class HttpFormat : std::uint8_t { json, prometheus };
 
+/// Also the settings of a channel; the device has its name and unit.
 struct HttpChannel {
     std::string name = {};
     std::string unit = {};
     std::string source = {};  // json: a JSON pointer (RFC 6901); prometheus: NAME or NAME{LABEL="VALUE",...}
 };
 
+/// Also the settings of a device with the driver http, which limit the values.
 struct HttpDriverOptions {
     std::string url = {};  // http://HOST, with :PORT and /PATH if needed, or https://
     HttpFormat format = HttpFormat::json;
-    std::chrono::milliseconds timeout{2'000};      // from resolving the host name to the last byte; 10 to 10000
-    std::size_t response_bytes_max = 1024 * 1024;  // 1024 to 16 MiB
-    std::string token_file = {};                   // file with a bearer token, read before each request; "": none
-    std::string ca_file = {};                      // trusted certificates (PEM); "": those of the system
-    std::size_t channels_max = 256;                // without `channels`: limit of names; 1 to 4096
-    std::vector<HttpChannel> channels = {};        // empty: every value of the response becomes a channel
-
-    static constexpr std::size_t response_bytes_limit = 16 * 1024 * 1024;
-    static constexpr std::size_t channels_limit = 4'096;
+    std::chrono::milliseconds timeout{2'000};  // from resolving the host name to the last byte
+    std::size_t response_bytes_max = 1024 * 1024;
+    std::string token_file = {};             // file with a bearer token, read before each request; "": none
+    std::string ca_file = {};                // trusted certificates (PEM); "": those of the system
+    std::size_t channels_max = 256;          // without `channels`: limit of names
+    std::vector<HttpChannel> channels = {};  // empty: every value of the response becomes a channel
 };
 
 /// Creates a driver that polls an HTTP endpoint with GET; see docs/drivers/http.md. It has its own thread. Throws

@@ -24,8 +24,6 @@
 namespace telegate {
 namespace {
 
-constexpr std::int64_t buffer_length_max = 65'536;
-constexpr double sampling_frequency_max = 1e9;
 /// Timestamps that differ more from the current time are assumed to be from the wrong clock.
 constexpr std::int64_t timestamp_age_max_ns = 3'600'000'000'000;
 /// Reading a scale can wait for the device, during which frames are not read.
@@ -35,18 +33,10 @@ void check(const IioDriverOptions& options) {
     if (options.device.empty()) {
         refuse_value("device", "\"\"", "the name or the label of a device, or iio:deviceN");
     }
-    if (options.channels.size() > iio::inputs_max) {
-        refuse_value("channels", std::to_string(options.channels.size()), "at most " + std::to_string(iio::inputs_max));
-    }
     for (const std::string& channel : options.channels) {
         if (channel.empty() || channel.find('/') != std::string::npos || channel == "timestamp") {
             refuse_value("channels", '"' + channel + '"', "names such as voltage0 or accel_x");
         }
-    }
-    require_range("buffer_length", options.buffer_length, {1, buffer_length_max});
-    const double hertz = options.sampling_frequency.value_or(0.0);
-    if (!(hertz >= 0.0 && hertz <= sampling_frequency_max)) {
-        refuse_value("sampling_frequency", std::to_string(hertz), "0 to 1000000000");
     }
 }
 

@@ -10,14 +10,14 @@
 
 namespace telegate {
 
-/// Also the settings of a device with the driver iio.
+/// Also the settings of a device with the driver iio, which limit the values.
 struct IioDriverOptions {
     std::string device;                 // the value of the attribute `name` or `label`, or iio:deviceN
     std::vector<std::string> channels;  // kernel names, such as voltage0 or accel_x; empty: all inputs
     // read frames from the buffer, with kernel times, instead of one reading per tick
     bool buffered = false;
     std::string trigger;                        // buffered: the attribute `name` of the trigger; "": unchanged
-    std::int64_t buffer_length = 128;           // buffered: frames that the kernel buffers, 1 to 65536
+    std::int64_t buffer_length = 128;           // buffered: frames that the kernel buffers
     std::optional<double> sampling_frequency;   // Hz; not set: unchanged
     std::string timestamp_clock = "monotonic";  // buffered: the clock of the timestamps, monotonic or realtime
     std::int64_t silence_ms = 0;                // buffered: fails after this time without a frame; 0: never

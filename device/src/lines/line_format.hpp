@@ -21,10 +21,6 @@ struct LineFormat {
 
 /// Limits for a device that sends lines.
 struct LineLimits {
-    static constexpr std::size_t line_bytes_least = 16;
-    static constexpr std::size_t line_bytes_most = 65'536;
-    static constexpr std::size_t channels_most = 4'096;
-
     std::size_t line_bytes_max = 1'024;  // without the line end; a longer line is dropped and counted
     std::size_t channels_max = 256;      // field names; fields with additional names are dropped and counted
 };

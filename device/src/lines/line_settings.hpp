@@ -19,15 +19,4 @@ inline constexpr TextRule line_pattern{.holds = Holds::plain,
                                        .bytes_max = 1'024,
                                        .may_be_empty = true};
 
-template <class DriverSettings>
-[[nodiscard]] LineFormat to_line_format(LineFormat::Kind kind, const DriverSettings& from) {
-    LineFormat format;
-    format.kind = kind;
-    format.delimiter = line_delimiters.value(from.delimiter);
-    format.columns = from.columns;
-    format.pattern = from.pattern;
-    format.checksum_required = from.checksum_required;
-    return format;
-}
-
 }  // namespace telegate

@@ -19,14 +19,4 @@ inline constexpr TextRule metric_member{.holds = Holds::plain,
                                         .bytes_max = 64,
                                         .may_be_empty = true};
 
-template <class DriverSettings>
-[[nodiscard]] MetricRules to_metric_rules(const DriverSettings& from) {
-    MetricRules rules;
-    rules.use_time = from.use_time;
-    rules.time_precision = time_precisions.value(from.time_precision);
-    rules.time_member = from.time_member;
-    rules.name_member = from.name_member;
-    return rules;
-}
-
 }  // namespace telegate

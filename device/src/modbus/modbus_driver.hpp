@@ -27,6 +27,7 @@ enum class ModbusType : std::uint8_t { boolean, int16, uint16, int32, uint32, in
 
 enum class ModbusParity : std::uint8_t { none, even, odd };
 
+/// Also the settings of a channel; the device has its name and unit.
 struct ModbusChannel {
     std::string name = {};
     std::string unit = {};            // of the value, such as "kWh"
@@ -39,19 +40,20 @@ struct ModbusChannel {
     std::optional<int> bit = {};          // 0 (lowest) to 15: one bit of a register; nullopt: the whole register
 };
 
+/// Also the settings of a device with the driver modbus, which limit the values.
 struct ModbusDriverOptions {
     std::string endpoint = {};  // tcp://HOST:PORT, where :502 is optional, or rtu:///dev/...
     // RTU only. RTU transmits 8-bit bytes, so data_bits is 8.
     int baud = 9'600;
     ModbusParity parity = ModbusParity::none;
     int data_bits = 8;
-    int stop_bits = 1;  // 1 or 2
-    // between two requests, in addition to the 3.5 characters of the protocol; 0 to 1000
+    int stop_bits = 1;
+    // between two requests, in addition to the 3.5 characters of the protocol
     std::chrono::milliseconds pause{0};
     int unit_id = 1;                           // default for channels; 0 to 255, RTU 1 to 247
-    std::chrono::milliseconds timeout{500};    // for connecting, and for each reply; 10 to 10000
-    int read_gap_max = 8;                      // unused registers that may be read to save a request; 0 to 124
-    int registers_max = 125;                   // per request; 1 to 125
+    std::chrono::milliseconds timeout{500};    // for connecting, and for each reply
+    int read_gap_max = 8;                      // unused registers that may be read to save a request
+    int registers_max = 125;                   // per request
     std::vector<ModbusChannel> channels = {};  // 1 to channels_max, with unique names
 
     /// More channels than one bus can read in a reasonable time.

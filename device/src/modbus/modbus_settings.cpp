@@ -1,10 +1,9 @@
 #include "modbus/modbus_settings.hpp"
 
+#include "device/common_settings.hpp"
 #include "modbus/modbus_driver.hpp"
 
 #include <array>
-#include <chrono>
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,6 +16,8 @@ namespace {
 
 using S = ModbusSettings;
 using N = ModbusChannelSettings;
+using O = ModbusDriverOptions;
+using C = ModbusChannel;
 
 constexpr auto parities =
     enum_names<ModbusParity>({{"none", ModbusParity::none}, {"even", ModbusParity::even}, {"odd", ModbusParity::odd}});
@@ -43,114 +44,88 @@ constexpr std::array rows{
                .required = true,
                .meaning = "Address of the units: tcp://HOST:PORT, with 502 as the default port, or a serial line, "
                           "preferably with a stable name such as one in /dev/serial/by-id.",
-               .slot = driver_slot<&S::endpoint>},
+               .slot = slot_of<&S::options, &O::endpoint>},
     SettingRow{.section = "device", .key = "registers", .rule = registers_rule,
                .applies = Applies::file, .names_channels = true,
                .meaning = "CSV file with a row for each channel, relative to the directory of the settings file. Its "
                           "first line names the columns: name and the keys of a channel, with order for word_order. "
                           "Empty means none.",
-               .slot = driver_slot<&S::registers>},
+               .slot = slot_of<&S::registers>},
     SettingRow{.section = "device", .key = "unit_id", .rule = WholeRule{.min = 0, .max = 255},
                .applies = Applies::live,
                .meaning = "Unit of the channels that do not set one; 1 to 247 on a serial line.",
-               .slot = driver_slot<&S::unit_id>},
+               .slot = slot_of<&S::options, &O::unit_id>},
     SettingRow{.section = "device", .key = "timeout_ms", .rule = WholeRule{.min = 10, .max = 10'000},
                .unit = "ms", .applies = Applies::live,
                .meaning = "Timeout of a connection attempt and of each response.",
-               .slot = driver_slot<&S::timeout_ms>},
+               .slot = slot_of<&S::options, &O::timeout>},
     SettingRow{.section = "device", .key = "read_gap_max", .rule = WholeRule{.min = 0, .max = 124},
                .unit = "registers", .applies = Applies::live,
                .meaning = "Maximum number of unused registers between two channels that are read with one request.",
-               .slot = driver_slot<&S::read_gap_max>},
+               .slot = slot_of<&S::options, &O::read_gap_max>},
     SettingRow{.section = "device", .key = "registers_max", .rule = WholeRule{.min = 1, .max = 125},
                .unit = "registers", .applies = Applies::live,
-               .meaning = "Maximum number of registers per request.", .slot = driver_slot<&S::registers_max>},
+               .meaning = "Maximum number of registers per request.", .slot = slot_of<&S::options, &O::registers_max>},
     SettingRow{.section = "device", .key = "baud", .rule = WholeRule{.min = 300, .max = 1'152'000},
                .applies = Applies::live,
                .meaning = "Bit rate of the serial line in bits per second, one of the standard rates.",
-               .slot = driver_slot<&S::baud>},
+               .slot = slot_of<&S::options, &O::baud>},
     SettingRow{.section = "device", .key = "parity", .rule = ChoiceRule{parities.names},
                .applies = Applies::live, .meaning = "Parity of the serial line.",
-               .slot = driver_slot<&S::parity>},
+               .slot = choice_of<parities, &S::options, &O::parity>},
     SettingRow{.section = "device", .key = "data_bits", .rule = WholeRule{.min = 7, .max = 8},
                .applies = Applies::live,
                .meaning = "Data bits per character on the serial line; the protocol requires 8.",
-               .slot = driver_slot<&S::data_bits>},
+               .slot = slot_of<&S::options, &O::data_bits>},
     SettingRow{.section = "device", .key = "stop_bits", .rule = WholeRule{.min = 1, .max = 2},
                .applies = Applies::live, .meaning = "Stop bits per character on the serial line.",
-               .slot = driver_slot<&S::stop_bits>},
+               .slot = slot_of<&S::options, &O::stop_bits>},
     SettingRow{.section = "device", .key = "pause_ms", .rule = WholeRule{.min = 0, .max = 1'000},
                .unit = "ms", .applies = Applies::live,
                .meaning = "Pause on the serial line before each request, if 3.5 characters are too short.",
-               .slot = driver_slot<&S::pause_ms>},
+               .slot = slot_of<&S::options, &O::pause>},
     SettingRow{.section = "channel", .key = "unit_id", .rule = WholeRule{.min = 0, .max = 255},
                .applies = Applies::live, .unset = "that of the device",
-               .meaning = "Unit that provides the value.", .slot = driver_slot<&N::unit_id>},
+               .meaning = "Unit that provides the value.", .slot = slot_of<&N::channel, &C::unit_id>},
     SettingRow{.section = "channel", .key = "table", .rule = ChoiceRule{modbus_tables.names},
                .applies = Applies::live,
                .meaning = "Table that contains the value: registers (holding, input) or bits (coil, discrete).",
-               .slot = driver_slot<&N::table>},
+               .slot = choice_of<modbus_tables, &N::channel, &C::table>},
     SettingRow{.section = "channel", .key = "address", .rule = WholeRule{.min = 0, .max = 65'535},
                .applies = Applies::live, .unset = "nothing is read",
                .meaning = "Address of the value as sent in the protocol: the first register of a table is 0.",
-               .slot = driver_slot<&N::address>},
+               .slot = slot_of<&N::address>},
     SettingRow{.section = "channel", .key = "type", .rule = ChoiceRule{types.names},
                .applies = Applies::live,
                .meaning = "Type of the value; auto means bool for a bit and uint16 for a register.",
-               .slot = driver_slot<&N::type>},
+               .slot = choice_of<types, &N::channel, &C::type>},
     SettingRow{.section = "channel", .key = "word_order", .rule = ChoiceRule{word_orders.names},
                .applies = Applies::live, .column = "order",
                .meaning = "Order of the registers of a value: the high register first (big) or the low register first "
                           "(little).",
-               .slot = driver_slot<&N::word_order>},
+               .slot = choice_of<word_orders, &N::channel, &C::low_word_first>},
     SettingRow{.section = "channel", .key = "byte_swap", .rule = BooleanRule{},
                .applies = Applies::live, .meaning = "Whether the low byte of each register comes first.",
-               .slot = driver_slot<&N::byte_swap>},
+               .slot = slot_of<&N::channel, &C::byte_swap>},
     SettingRow{.section = "channel", .key = "bit", .rule = WholeRule{.min = 0, .max = 15},
                .applies = Applies::live, .unset = "the whole register",
-               .meaning = "One bit of the register; 0 is the lowest.", .slot = driver_slot<&N::bit>},
+               .meaning = "One bit of the register; 0 is the lowest.", .slot = slot_of<&N::channel, &C::bit>},
 };
 // clang-format on
-
-std::optional<int> to_int(std::optional<std::int64_t> number) {
-    return number ? std::optional(static_cast<int>(*number)) : std::nullopt;
-}
-
-ModbusChannel to_channel(const ChannelSettings& from) {
-    const auto& said = part_of<ModbusChannelSettings>(from.driver_settings);
-    ModbusChannel channel;
-    channel.name = from.channel();
-    channel.unit = from.unit;
-    channel.unit_id = to_int(said.unit_id);
-    channel.table = modbus_tables.value(said.table);
-    channel.address = static_cast<int>(said.address.value_or(0));
-    channel.type = types.value(said.type);
-    channel.low_word_first = word_orders.value(said.word_order);
-    channel.byte_swap = said.byte_swap;
-    channel.bit = to_int(said.bit);
-    return channel;
-}
 
 std::string_view needs(const DeviceSettings& /*device*/) {
     return "a channel that is read needs an address";
 }
 
 std::unique_ptr<Driver> make(const DeviceSettings& device, DeviceChannels channels) {
-    const ModbusSettings& from = part_of<ModbusSettings>(device.driver_settings);
-    ModbusDriverOptions options;
-    options.endpoint = from.endpoint;
-    options.baud = static_cast<int>(from.baud);
-    options.parity = parities.value(from.parity);
-    options.data_bits = static_cast<int>(from.data_bits);
-    options.stop_bits = static_cast<int>(from.stop_bits);
-    options.pause = std::chrono::milliseconds(from.pause_ms);
-    options.unit_id = static_cast<int>(from.unit_id);
-    options.timeout = std::chrono::milliseconds(from.timeout_ms);
-    options.read_gap_max = static_cast<int>(from.read_gap_max);
-    options.registers_max = static_cast<int>(from.registers_max);
+    ModbusDriverOptions options = part_of<ModbusSettings>(device.parts).options;
     for (const ChannelSettings* const channel : channels) {
-        if (part_of<ModbusChannelSettings>(channel->driver_settings).address) {
-            options.channels.push_back(to_channel(*channel));
+        const auto& given = part_of<ModbusChannelSettings>(channel->parts);
+        if (given.address) {
+            ModbusChannel& added = options.channels.emplace_back(given.channel);
+            added.name = channel->channel();
+            added.unit = processing_of(*channel).unit;
+            added.address = *given.address;
         } else {  // a channel that the driver creates; the section only processes it
             refuse_given(*channel, "modbus", {"type", "table", "unit_id", "bit", "word_order", "byte_swap"},
                          "has no effect without an address: set address");
@@ -165,7 +140,7 @@ std::unique_ptr<Driver> make(const DeviceSettings& device, DeviceChannels channe
 
 std::optional<DeviceAddress> address(const DeviceSettings& device) {
     constexpr std::string_view rtu = "rtu://";
-    const std::string& given = part_of<ModbusSettings>(device.driver_settings).endpoint;
+    const std::string& given = part_of<ModbusSettings>(device.parts).options.endpoint;
     return given.starts_with(rtu)
                ? std::optional(DeviceAddress{.key = "endpoint", .value = given, .file = given.substr(rtu.size())})
                : std::nullopt;

@@ -4,37 +4,21 @@
 #include "device/driver_row.hpp"
 #include "modbus/modbus_driver.hpp"
 
-#include <cstdint>
 #include <optional>
 #include <string>
-#include <vector>
 
 namespace telegate {
 
 /// The settings of a device with the driver modbus.
 struct ModbusSettings {
-    std::string endpoint;
-    std::string registers;  // a channel table, read when the settings are loaded; "": none
-    std::int64_t baud = 9'600;
-    std::string parity = "none";
-    std::int64_t data_bits = 8;
-    std::int64_t stop_bits = 1;
-    std::int64_t pause_ms = 0;
-    std::int64_t unit_id = 1;
-    std::int64_t timeout_ms = 500;
-    std::int64_t read_gap_max = 8;
-    std::int64_t registers_max = 125;
+    ModbusDriverOptions options = {};
+    std::string registers = {};  // a channel table, read when the settings are loaded; "": none
 };
 
 /// The settings of a channel of such a device.
 struct ModbusChannelSettings {
-    std::optional<std::int64_t> unit_id;  // not set: the device's
-    std::string table = "holding";
-    std::optional<std::int64_t> address;  // not set: the channel is not read
-    std::string type = "auto";
-    std::string word_order = "big";
-    bool byte_swap = false;
-    std::optional<std::int64_t> bit;  // not set: the whole register
+    ModbusChannel channel = {};
+    std::optional<int> address = {};  // nullopt: the channel is not read
 };
 
 inline constexpr auto modbus_tables = enum_names(named_modbus_tables);

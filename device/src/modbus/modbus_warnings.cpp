@@ -1,10 +1,9 @@
 #include "modbus/modbus_settings.hpp"
-#include "modbus/read_plan.hpp"
+#include "modbus/register_value.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -16,30 +15,26 @@ namespace {
 /// The numbers of a table's registers in manuals: address 0 has the number `first`.
 struct ManualNumbers {
     ModbusTable table;
-    std::int64_t first;
+    int first;
     std::string_view words;
 };
 constexpr std::array manual_numbers{ManualNumbers{ModbusTable::discrete, 10'001, "discrete input"},
                                     ManualNumbers{ModbusTable::input, 30'001, "input register"},
                                     ManualNumbers{ModbusTable::holding, 40'001, "holding register"}};
-constexpr std::int64_t manual_numbers_count = 9'999;
+constexpr int manual_numbers_count = 9'999;
 constexpr std::size_t overlaps_reported_max = 20;
 
 const ModbusChannelSettings& settings_of(const ChannelSettings& channel) {
-    return part_of<ModbusChannelSettings>(channel.driver_settings);
+    return part_of<ModbusChannelSettings>(channel.parts);
 }
 
 struct Registers {
     const ChannelSettings* channel;
-    std::int64_t unit;
+    int unit;
     std::string_view table;
-    std::int64_t begin;
-    std::int64_t end;
+    int begin;
+    int end;
 };
-
-std::int64_t register_count(std::string_view type) noexcept {
-    return type.ends_with("64") ? 4 : type.ends_with("32") ? 2 : 1;
-}
 
 std::string range_text(const Registers& registers) {
     const bool is_one = registers.end - registers.begin == 1;
@@ -47,7 +42,7 @@ std::string range_text(const Registers& registers) {
 }
 
 /// `count` is the number of channels with such an address.
-std::string manual_text(const ManualNumbers& numbers, std::int64_t address, std::size_t count) {
+std::string manual_text(const ManualNumbers& numbers, int address, std::size_t count) {
     const std::string given = std::to_string(address);
     std::string text = given + " is sent as the protocol address; in a manual, ";
     text.append(given).append(" is ").append(numbers.words).append(" ");
@@ -70,8 +65,8 @@ void add_warning(const ChannelSettings& channel, std::string what, std::vector<S
 void add_manual_numbers(DeviceChannels channels, std::vector<SettingsProblem>& warnings) {
     for (const ManualNumbers& numbers : manual_numbers) {
         const auto is_one = [&](const ChannelSettings* channel) {
-            const std::int64_t address = settings_of(*channel).address.value_or(0);
-            return modbus_tables.value(settings_of(*channel).table) == numbers.table && address >= numbers.first &&
+            const int address = settings_of(*channel).address.value_or(0);
+            return settings_of(*channel).channel.table == numbers.table && address >= numbers.first &&
                    address < numbers.first + manual_numbers_count;
         };
         const auto first = std::find_if(channels.begin(), channels.end(), is_one);
@@ -84,14 +79,14 @@ void add_manual_numbers(DeviceChannels channels, std::vector<SettingsProblem>& w
 }
 
 std::vector<Registers> registers_of(const DeviceSettings& device, DeviceChannels channels) {
-    const std::int64_t unit_id = part_of<ModbusSettings>(device.driver_settings).unit_id;
+    const int unit_id = part_of<ModbusSettings>(device.parts).options.unit_id;
     std::vector<Registers> all;
     for (const ChannelSettings* const channel : channels) {
-        const ModbusChannelSettings& from = settings_of(*channel);
-        const bool is_word = !modbus::has_bits(modbus_tables.value(from.table));
-        if (from.address && is_word && !from.bit) {
-            all.push_back({channel, from.unit_id.value_or(unit_id), from.table, *from.address,
-                           *from.address + register_count(from.type)});
+        const auto& [from, address] = settings_of(*channel);
+        if (address && !modbus::has_bits(from.table) && !from.bit) {
+            const auto count = static_cast<int>(modbus::registers_of(from.type.value_or(ModbusType::uint16)));
+            all.push_back(
+                {channel, from.unit_id.value_or(unit_id), modbus_tables.name(from.table), *address, *address + count});
         }
     }
     std::stable_sort(all.begin(), all.end(), [](const Registers& a, const Registers& b) {

@@ -37,18 +37,6 @@ RegisterValue from_signed(std::uint64_t bits) noexcept {
 
 }  // namespace
 
-unsigned registers_of(ModbusType type) noexcept {
-    switch (type) {
-        case ModbusType::int32:
-        case ModbusType::uint32:
-        case ModbusType::float32: return 2;
-        case ModbusType::int64:
-        case ModbusType::uint64:
-        case ModbusType::float64: return 4;
-        default: return 1;
-    }
-}
-
 RegisterValue decode_registers(std::span<const std::uint8_t> registers, const ValueFormat& format) noexcept {
     const std::uint64_t bits = join(registers, format);
     switch (format.type) {

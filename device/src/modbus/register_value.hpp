@@ -11,7 +11,17 @@
 namespace telegate::modbus {
 
 /// Returns the number of registers of a value of this type.
-[[nodiscard]] unsigned registers_of(ModbusType type) noexcept;
+[[nodiscard]] constexpr unsigned registers_of(ModbusType type) noexcept {
+    switch (type) {
+        case ModbusType::int32:
+        case ModbusType::uint32:
+        case ModbusType::float32: return 2;
+        case ModbusType::int64:
+        case ModbusType::uint64:
+        case ModbusType::float64: return 4;
+        default: return 1;
+    }
+}
 
 struct ValueFormat {
     ModbusType type = ModbusType::uint16;

@@ -17,12 +17,10 @@ enum class ReplayTime : std::uint8_t {
     recorded,  // samples carry the time at which they were recorded
 };
 
+/// Also the settings of a device with the driver replay, which limit the values.
 struct ReplayOptions {
-    static constexpr double speed_min = 0.001;
-    static constexpr double speed_max = 1'000.0;
-
     std::string path;    // the directory of the log
-    double speed = 1.0;  // timed only; speed_min to speed_max
+    double speed = 1.0;  // timed only
     ReplayMode mode = ReplayMode::timed;
     bool loop = false;
     std::string source;  // a logged device; "": all devices, with channels named DEVICE.CHANNEL
@@ -35,7 +33,7 @@ struct ReplayOptions {
 /// docs/drivers/replay.md.
 ///
 /// Limits: samples_per_read_max samples per reading.
-/// Failure: throws std::invalid_argument for options out of range.
+/// Failure: throws std::invalid_argument for an empty path.
 [[nodiscard]] std::unique_ptr<Driver> make_replay_driver(ReplayOptions options);
 
 }  // namespace telegate

@@ -2,14 +2,7 @@
 
 #include "core/text.hpp"
 
-#include <iterator>
-
 namespace telegate {
-
-std::optional<FrameNumber> to_frame_number(std::string_view name) noexcept {
-    const auto* const found = std::ranges::find(named_frame_numbers, name, [](const auto& row) { return row.first; });
-    return found == std::end(named_frame_numbers) ? std::nullopt : found->second;
-}
 
 std::optional<std::string> to_frame_start(std::string_view hex) {
     constexpr std::size_t digits = 2;

@@ -24,6 +24,8 @@ struct FrameNumber {
     Kind kind = Kind::unsigned_integer;
     std::uint8_t bytes = 1;  // integers 1, 2, 4, 8; reals 4, 8
     bool little_endian = false;
+
+    [[nodiscard]] bool operator==(const FrameNumber&) const = default;
 };
 
 /// The encodings and their names in settings. `none`: the value is not in a frame.
@@ -47,8 +49,6 @@ inline constexpr std::pair<std::string_view, std::optional<FrameNumber>> named_f
     {"float32_le", FrameNumber{FrameNumber::Kind::real, 4, true}},
     {"float64_be", FrameNumber{FrameNumber::Kind::real, 8, false}},
     {"float64_le", FrameNumber{FrameNumber::Kind::real, 8, true}}};
-/// Returns nullopt for none and for unknown names.
-[[nodiscard]] std::optional<FrameNumber> to_frame_number(std::string_view name) noexcept;
 
 struct FrameChannel {
     std::string name;

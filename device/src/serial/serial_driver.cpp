@@ -1,5 +1,4 @@
 #include "serial/serial_driver.hpp"
-#include "device/option_error.hpp"
 
 #include "lines/line_reader.hpp"
 #include "path_fault.hpp"
@@ -175,10 +174,6 @@ class SerialDriver final : public Driver {
 }  // namespace
 
 std::unique_ptr<Driver> make_serial_driver(const SerialDriverOptions& options) {
-    require_range("line_bytes_max", static_cast<std::int64_t>(options.limits.line_bytes_max),
-                  {LineLimits::line_bytes_least, LineLimits::line_bytes_most});
-    require_range("channels_max", static_cast<std::int64_t>(options.limits.channels_max),
-                  {1, LineLimits::channels_most});
     return std::make_unique<SerialDriver>(options);
 }
 

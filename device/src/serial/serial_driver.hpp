@@ -20,12 +20,13 @@ struct SerialPortOptions {
 
     std::string path;  // preferably a stable path, such as /dev/serial/by-id/...
     std::int64_t baud = 9'600;
-    std::int64_t data_bits = 8;  // 5 to 8
+    std::int64_t data_bits = 8;
     Parity parity = Parity::none;
-    std::int64_t stop_bits = 1;  // 1 or 2
+    std::int64_t stop_bits = 1;
     Flow flow = Flow::none;
 };
 
+/// Also the settings of a device with the driver serial, which limit the values.
 struct SerialDriverOptions {
     SerialPortOptions port;
     std::variant<LineFormat, FrameFormat> format;

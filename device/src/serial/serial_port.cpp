@@ -53,10 +53,6 @@ SerialPortOptions checked(SerialPortOptions options) {
     if (to_speed(options.baud) == B0) {
         refuse_value("baud", std::to_string(options.baud), one_of(bauds));
     }
-    require_range("data_bits", options.data_bits, {5, 8});
-    if (options.stop_bits != 1 && options.stop_bits != 2) {
-        refuse_value("stop_bits", std::to_string(options.stop_bits), "1 or 2");
-    }
     return options;
 }
 

@@ -1,12 +1,8 @@
 #include "simulated/simulated_driver.hpp"
 
-#include "device/option_error.hpp"
 #include "random.hpp"
 #include "simulated/waveform_generator.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <iterator>
 #include <optional>
 #include <string>
 #include <utility>
@@ -14,34 +10,7 @@
 namespace telegate {
 namespace {
 
-constexpr std::uint32_t burst_samples_max = 100'000;
-constexpr std::uint32_t copies_max = 100;
 constexpr std::uint64_t fault_stream = 1'000;  // not used by the waveforms
-
-bool is_probability(double value) noexcept {
-    return value >= 0.0 && value <= 1.0;  // false for NaN
-}
-
-void validate(const SimulatedDriverOptions& options) {
-    using std::chrono::milliseconds;
-    require_option(!options.waveforms.empty(), "waveforms", "must not be empty");
-    for (auto one = options.waveforms.begin(); one != options.waveforms.end(); ++one) {
-        require_option(std::find(std::next(one), options.waveforms.end(), *one) == options.waveforms.end(), "waveforms",
-                       "must not contain duplicates");
-    }
-    require_option(options.copies >= 1 && options.copies <= copies_max, "copies", "must be 1 to 100");
-    require_option(std::isfinite(options.amplitude), "amplitude", "must be a finite number");
-    require_option(std::isfinite(options.offset), "offset", "must be a finite number");
-    require_option(options.period >= milliseconds(1), "period", "must be at least 1 ms");
-    require_option(is_probability(options.error_probability), "error_probability", "must be 0 to 1");
-    require_option(is_probability(options.hang_probability), "hang_probability", "must be 0 to 1");
-    require_option(is_probability(options.stuck_probability), "stuck_probability", "must be 0 to 1");
-    require_option(is_probability(options.burst_probability), "burst_probability", "must be 0 to 1");
-    require_option(options.hang_time >= milliseconds(0), "hang_time", "0 or more");
-    require_option(options.stuck_time >= milliseconds(0), "stuck_time", "must be at least 0");
-    require_option(options.burst_samples >= 1 && options.burst_samples <= burst_samples_max, "burst_samples",
-                   "must be 1 to 100000");
-}
 
 /// A fault with a duration: it begins at a random time and ends by itself.
 class LastingFault {
@@ -65,7 +34,6 @@ class LastingFault {
 class SimulatedDriver final : public Driver {
   public:
     explicit SimulatedDriver(SimulatedDriverOptions options) : options_(std::move(options)) {
-        validate(options_);
         for (std::uint32_t copy = 1; copy <= options_.copies; ++copy) {
             for (const Waveform waveform : options_.waveforms) {
                 lines_.push_back({waveform, copy, generator_of(waveform, copy)});

@@ -22,6 +22,7 @@ inline constexpr std::pair<std::string_view, Waveform> named_waveforms[] = {
 /// Returns one of each, in that order.
 [[nodiscard]] std::vector<Waveform> all_waveforms();
 
+/// Also the settings of a device with the driver simulated, which limit the values.
 struct SimulatedDriverOptions {
     std::vector<Waveform> waveforms = all_waveforms();
     std::uint32_t copies = 1;  // 1 to 100 of each; additional copies are channels NAME_2, NAME_3, ...

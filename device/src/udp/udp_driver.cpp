@@ -18,9 +18,6 @@ namespace {
 /// Maximum number of batches in one read(), so that a continuous sender does not delay commands to the device.
 constexpr std::size_t batches_max = 16;
 constexpr Duration retry_after = Driver::wait_max;
-constexpr std::size_t datagram_bytes_limit = 65'535;  // the maximum of UDP
-constexpr std::size_t receive_buffer_limit = 256UL * 1024 * 1024;
-constexpr std::size_t channels_limit = 65'536;  // of all devices together
 
 /// Returns 4, 6, or 0 if the text is not an address.
 int version_of(const std::string& address) noexcept {
@@ -54,12 +51,6 @@ UdpDriverOptions checked(UdpDriverOptions options) {
                    "invalid address: \"" + group + "\"; must be an address in 224.0.0.0/4 or ff00::/8");
     require_option(group.empty() || version_of(group) == version_of(host), "multicast_group",
                    "wrong address family: \"" + group + "\"; must be the family of the listen address \"" + host + '"');
-    require_option(options.receive_buffer_bytes >= 1 && options.receive_buffer_bytes <= receive_buffer_limit,
-                   "receive_buffer_bytes", "out of range; must be 1 to 268435456");
-    require_option(options.datagram_bytes_max >= 1 && options.datagram_bytes_max <= datagram_bytes_limit,
-                   "datagram_bytes_max", "out of range; must be 1 to 65535");
-    require_option(options.channels_max >= 1 && options.channels_max <= channels_limit, "channels_max",
-                   "out of range; must be 1 to 65536");
     require_option(options.rules.time_member.empty() || options.rules.time_member != options.rules.name_member,
                    "name_member", "is the same member as time_member; must be a different member");
     return options;

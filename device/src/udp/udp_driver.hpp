@@ -17,6 +17,7 @@ namespace telegate {
 /// The format of the datagrams.
 enum class DatagramFormat : std::uint8_t { statsd, influx, json };
 
+/// Also the settings of a device with the driver udp, which limit the values.
 struct UdpDriverOptions {
     std::string host = "127.0.0.1";  // an IPv4 address, an IPv6 address with or without brackets, or localhost
     std::uint16_t port = 8'125;      // 0: any free port

@@ -2,6 +2,7 @@
 
 #include "config/quantity.hpp"
 #include "config/settings.hpp"
+#include "device/common_settings.hpp"
 #include "log/log_line.hpp"
 
 namespace telegate {
@@ -86,7 +87,7 @@ void Alarms::continue_in(ProcessingPlan& plan, std::string_view device) const {
 Alarms::Topics Alarms::topics_in(const Settings& settings) {
     Topics topics;
     for (const ChannelSettings& channel : settings.channels) {
-        if (channel.processing.alarm_high || channel.processing.alarm_low) {
+        if (processing_of(channel).has_alarm()) {
             topics.insert(channel.name);
         }
     }

@@ -1,6 +1,7 @@
 #include "live/live_settings.hpp"
 
 #include "config/hidden_secrets.hpp"
+#include "config/listen_address.hpp"
 #include "config/settings_instances.hpp"
 #include "config/settings_table.hpp"
 #include "core/endpoint.hpp"
@@ -26,9 +27,9 @@ constexpr std::string_view curve_key = "curve_secret_key_file";
 /// Returns whether other machines can reach an address. A text that is not an endpoint, such as a multicast group,
 /// counts as reachable; the plan refuses an endpoint that cannot be parsed.
 bool is_reachable(const SettingSpot& spot, const std::string& value) {
-    const SettingSlot slot = spot.row.slot(spot.owner);
-    if (const auto* const listen = std::get_if<ListenSlot>(&slot)) {
-        return !listen->host->empty() && !is_loopback(*listen->host);
+    if (std::holds_alternative<ListenRule>(spot.row.rule)) {
+        const auto listen = parse_listen_address(value);
+        return listen && !is_loopback(listen->host);
     }
     const auto* const rule = std::get_if<TextRule>(&spot.row.rule);
     if (rule == nullptr || rule->prefixes.empty()) {

@@ -3,6 +3,7 @@
 #include "config/enum_names.hpp"
 #include "config/section_problems.hpp"
 #include "config/setting_rules.hpp"
+#include "device/common_settings.hpp"
 #include "device/driver_row.hpp"
 #include "endpoints/publish_curve.hpp"
 #include "plan/channel_sections.hpp"
@@ -24,7 +25,6 @@ constexpr auto overflow_policies = enum_names(
 constexpr auto slow_policies =
     enum_names(rules::slow_policies, {SlowPolicy::drop_oldest, SlowPolicy::drop_newest, SlowPolicy::disconnect,
                                       SlowPolicy::block, SlowPolicy::conflate});
-constexpr auto alignments = enum_names(rules::alignments, {Alignment::start, Alignment::wall, Alignment::spread});
 constexpr auto log_formats = enum_names(rules::log_formats, {false, true});  // whether lines are JSON
 
 Duration interval_of(const DeviceSettings& device, std::int64_t default_interval_ms) {
@@ -101,12 +101,12 @@ void check_sampling(const DeviceSettings& device, const DeviceOptions& options,
                     std::vector<SettingsProblem>& problems) {
     SectionProblems found("device", device, problems);
     if (options.offset >= options.interval) {
-        found.add("offset_ms", "\"" + std::to_string(device.offset_ms) +
+        found.add("offset_ms", "\"" + ms_text(options.offset) +
                                    "\" is too large: must be less than the interval of the device, which is " +
                                    duration_text(options.interval));
     }
     if (options.breaker.wait > options.breaker.wait_max) {
-        found.add("breaker_wait_max_ms", "\"" + std::to_string(device.breaker_wait_max_ms) +
+        found.add("breaker_wait_max_ms", "\"" + ms_text(options.breaker.wait_max) +
                                              "\" is too small: must be at least breaker_wait_ms, which is " +
                                              duration_text(options.breaker.wait));
     }
@@ -179,18 +179,9 @@ std::vector<const ChannelSettings*> channels_of(const Settings& settings, std::s
 }
 
 DeviceOptions device_options(const Settings& settings, const DeviceSettings& device) {
-    DeviceOptions options;
+    DeviceOptions options = sampling_of(device);
     options.name = device.name;
     options.interval = interval_of(device, settings.sampling_interval_ms);
-    options.alignment = alignments.value(device.align);
-    options.offset = std::chrono::milliseconds(device.offset_ms);
-    if (device.errors_before_safe) {
-        options.errors_before_safe = static_cast<std::uint32_t>(*device.errors_before_safe);
-    }
-    options.breaker.failures = static_cast<std::uint32_t>(device.breaker_failures);
-    options.breaker.wait = std::chrono::milliseconds(device.breaker_wait_ms);
-    options.breaker.wait_max = std::chrono::milliseconds(device.breaker_wait_max_ms);
-    options.started = device.autostart;
     return options;
 }
 

@@ -8,6 +8,7 @@
 #include "http/rest_options.hpp"
 #include "uplinks/uplinks.hpp"
 
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,10 @@ namespace telegate {
 /// [logging] file, [rest] listen and unix_socket, the endpoints, and of devices the address of udp and the serial line
 /// of serial and modbus.
 void check_addresses(const Settings& settings, std::vector<SettingsProblem>& problems);
+/// Returns the duration as a setting in ms has it.
+[[nodiscard]] inline std::string ms_text(Duration duration) {
+    return std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(duration).count());
+}
 /// Returns a text that is the same for all spellings of a path, whether or not the file exists.
 [[nodiscard]] std::string file_identity(const std::string& path);
 

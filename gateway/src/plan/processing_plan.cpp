@@ -1,10 +1,10 @@
 #include "core/text.hpp"
 #include "plan/plan_sections.hpp"
 
-#include "config/enum_names.hpp"
 #include "config/quantity.hpp"
 #include "config/section_problems.hpp"
-#include "config/setting_rules.hpp"
+#include "config/text_parts.hpp"
+#include "device/common_settings.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -16,36 +16,11 @@
 namespace telegate {
 namespace {
 
-using std::chrono::milliseconds;
-
 /// The ending of the names of alarm channels.
 constexpr std::string_view alarm_ending = ".alarm";
 
-constexpr auto out_of_range = enum_names(rules::out_of_range, {OutOfRange::uncertain, OutOfRange::drop});
-constexpr auto derive = enum_names(rules::derive, {Derive::none, Derive::rate, Derive::counter_rate});
-constexpr auto window_align = enum_names<std::optional<WindowAlign>>(
-    rules::window_align, {std::nullopt, WindowAlign::wall, WindowAlign::monotonic});
-constexpr auto aggregates =
-    enum_names(rules::aggregates, {Aggregate::min, Aggregate::max, Aggregate::mean, Aggregate::last, Aggregate::count});
-
 std::string quoted(double value) {
     return '"' + number_text(value) + '"';
-}
-
-std::vector<Aggregate> to_aggregates(const std::vector<std::string>& names) {
-    std::vector<Aggregate> chosen;
-    chosen.reserve(names.size());
-    for (const std::string& name : names) {
-        chosen.push_back(aggregates.value(name));
-    }
-    std::sort(chosen.begin(), chosen.end());
-    return chosen;
-}
-
-WindowAlign to_window_align(const ProcessingSettings& from) {
-    constexpr std::int64_t second_ms = 1'000;
-    return window_align.value(from.window_align)
-        .value_or(from.window_ms % second_ms == 0 ? WindowAlign::wall : WindowAlign::monotonic);
 }
 
 /// Returns nullopt if the word is not VALUE:TEXT.
@@ -71,36 +46,16 @@ std::vector<ValueText> to_texts(const std::vector<std::string>& words) {
 }
 
 ChannelProcessing to_processing(const ChannelSettings& channel) {
-    const ProcessingSettings& from = channel.processing;
-    ChannelProcessing how;
-    how.unit = channel.unit;
-    how.scale = from.scale;
-    how.offset = from.offset;
-    how.valid_min = from.valid_min;
-    how.valid_max = from.valid_max;
-    how.out_of_range = out_of_range.value(from.out_of_range);
-    how.deadband = from.deadband;
-    how.deadband_percent = from.deadband_percent;
-    how.send_interval_max = milliseconds(from.send_interval_max_ms);
-    how.send_interval_min = milliseconds(from.send_interval_min_ms);
-    how.derive = derive.value(from.derive);
-    how.window = milliseconds(from.window_ms);
-    how.window_align = to_window_align(from);
-    how.aggregates = to_aggregates(from.aggregates);
-    how.window_raw = from.window_raw;
-    how.alarm_high = from.alarm_high;
-    how.alarm_low = from.alarm_low;
-    how.alarm_hysteresis = from.alarm_hysteresis;
-    how.alarm_delay = milliseconds(from.alarm_delay_ms);
-    how.alarm_clear_delay = milliseconds(from.alarm_clear_delay_ms);
-    if (from.decimals) {
-        how.decimals = static_cast<unsigned>(*from.decimals);
-    }
+    const auto& from = part_of<ProcessingSettings>(channel.parts);
+    ChannelProcessing how = from.how;
+    how.window_align = from.window_align.value_or(
+        how.window % std::chrono::seconds(1) == Duration(0) ? WindowAlign::wall : WindowAlign::monotonic);
+    std::sort(how.aggregates.begin(), how.aggregates.end());
     how.texts = to_texts(from.texts);
     return how;
 }
 
-void check_values(const ProcessingSettings& from, SectionProblems& problems) {
+void check_values(const ChannelProcessing& from, SectionProblems& problems) {
     if (from.scale == 0.0) {
         problems.add("scale", "\"0\" would make all values equal: must not be 0");
     }
@@ -108,34 +63,34 @@ void check_values(const ProcessingSettings& from, SectionProblems& problems) {
         problems.add("valid_min", quoted(*from.valid_min) + " is too large: must be less than valid_max, which is " +
                                       number_text(*from.valid_max));
     }
-    if (out_of_range.value(from.out_of_range) == OutOfRange::drop && !from.valid_min && !from.valid_max) {
+    if (from.out_of_range == OutOfRange::drop && !from.valid_min && !from.valid_max) {
         problems.add("out_of_range", "\"drop\" requires a range: set valid_min or valid_max");
     }
 }
 
-void check_sending(const ProcessingSettings& from, SectionProblems& problems) {
+void check_sending(const ChannelProcessing& from, SectionProblems& problems) {
     const bool has_deadband = from.deadband > 0.0 || from.deadband_percent > 0.0;
-    if (from.send_interval_max_ms > 0 && !has_deadband && !from.alarm_high && !from.alarm_low) {
+    if (from.send_interval_max > Duration(0) && !has_deadband && !from.alarm_high && !from.alarm_low) {
         problems.add("send_interval_max_ms",
                      "has no effect without suppressed values: set deadband, deadband_percent, alarm_high or "
                      "alarm_low");
     }
-    if (from.send_interval_max_ms > 0 && from.send_interval_max_ms < from.send_interval_min_ms) {
-        problems.add("send_interval_max_ms", '"' + std::to_string(from.send_interval_max_ms) +
+    if (from.send_interval_max > Duration(0) && from.send_interval_max < from.send_interval_min) {
+        problems.add("send_interval_max_ms", '"' + ms_text(from.send_interval_max) +
                                                  "\" is too small: must be at least send_interval_min_ms, which is " +
-                                                 std::to_string(from.send_interval_min_ms));
+                                                 ms_text(from.send_interval_min));
     }
-    if (from.window_raw && from.window_ms == 0) {
+    if (from.window_raw && !from.has_window()) {
         problems.add("window_raw", "requires a window: set window_ms");
     }
 }
 
-void check_alarm(const ProcessingSettings& from, SectionProblems& problems) {
+void check_alarm(const ChannelProcessing& from, SectionProblems& problems) {
     if (!from.alarm_high && !from.alarm_low) {
         for (const auto& [key, is_set] :
              {std::pair<std::string_view, bool>{"alarm_hysteresis", from.alarm_hysteresis > 0},
-              {"alarm_delay_ms", from.alarm_delay_ms > 0},
-              {"alarm_clear_delay_ms", from.alarm_clear_delay_ms > 0}}) {
+              {"alarm_delay_ms", from.alarm_delay > Duration(0)},
+              {"alarm_clear_delay_ms", from.alarm_clear_delay > Duration(0)}}) {
             if (is_set) {
                 problems.add(key, "requires an alarm: set alarm_high or alarm_low");
             }
@@ -156,8 +111,8 @@ void check_alarm(const ProcessingSettings& from, SectionProblems& problems) {
     }
 }
 
-void check_texts(const ProcessingSettings& from, const ChannelProcessing& how, SectionProblems& problems) {
-    for (const std::string& word : from.texts) {
+void check_texts(const std::vector<std::string>& words, const ChannelProcessing& how, SectionProblems& problems) {
+    for (const std::string& word : words) {
         if (!to_value_text(word)) {
             problems.add("texts",
                          '"' + word +
@@ -185,10 +140,10 @@ void check_texts(const ProcessingSettings& from, const ChannelProcessing& how, S
 
 void check(const ChannelSettings& channel, const ChannelProcessing& how, std::vector<SettingsProblem>& problems) {
     SectionProblems found("channel", channel, problems);
-    check_values(channel.processing, found);
-    check_sending(channel.processing, found);
-    check_alarm(channel.processing, found);
-    check_texts(channel.processing, how, found);
+    check_values(how, found);
+    check_sending(how, found);
+    check_alarm(how, found);
+    check_texts(part_of<ProcessingSettings>(channel.parts).texts, how, found);
     if (channel.channel().size() > processed_name_bytes_max && (how.has_window() || how.has_alarm())) {
         found.add(how.has_window() ? "window_ms"
                   : how.alarm_high ? "alarm_high"

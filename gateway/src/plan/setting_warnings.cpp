@@ -3,6 +3,7 @@
 #include "config/setting_rules.hpp"
 #include "config/settings_instances.hpp"
 #include "core/endpoint.hpp"
+#include "device/common_settings.hpp"
 #include "plan/checks.hpp"
 #include "plan/plan.hpp"
 
@@ -35,7 +36,7 @@ void warn_of_windows(const Settings& settings, std::vector<SettingsProblem>& war
     for (const DeviceSettings& device : settings.devices) {
         const auto interval = device_options(settings, device).interval;
         for (const ChannelSettings* const channel : channels_of(settings, device.name)) {
-            const std::chrono::milliseconds window(channel->processing.window_ms);
+            const auto window = std::chrono::duration_cast<std::chrono::milliseconds>(processing_of(*channel).window);
             if (window.count() > 0 && window < interval) {
                 SectionProblems("channel", *channel, warnings)
                     .add("window_ms", std::to_string(window.count()) +

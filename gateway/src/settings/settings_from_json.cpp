@@ -93,7 +93,7 @@ std::optional<std::string> list_text(const SettingRow& row, const Json& values) 
 
 /// Returns the text of `value` in an INI file, or nullopt if its type does not match the row.
 std::optional<std::string> text_of(const SettingRow& row, const Json& value) {
-    if (value.is_null() && is_optional(row)) {
+    if (value.is_null() && row.slot.is_optional) {
         return "";
     }
     if (std::holds_alternative<BooleanRule>(row.rule)) {

@@ -22,25 +22,18 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct JsonOf {
-    Json operator()(const ListenSlot&) const { return nullptr; }
-    template <class Number>
-    Json operator()(const std::optional<Number>* value) const {
-        return *value ? Json(**value) : Json();
-    }
+    Json operator()(std::monostate) const { return nullptr; }
     template <class Value>
-    Json operator()(const Value* value) const {
-        return *value;
+    Json operator()(const Value& value) const {
+        return value;
     }
 };
 
 Json value_of(const SettingSpot& spot) {
-    const SettingSlot slot = spot.row.slot(spot.owner);
+    const SettingValue value = spot.row.slot.get(spot.owner);
     const auto* const whole = std::get_if<WholeRule>(&spot.row.rule);
-    const bool is_word = whole != nullptr && !whole->zero_word.empty() && *std::get<std::int64_t*>(slot) == 0;
-    if (std::holds_alternative<ListenSlot>(slot) || is_word) {
-        return value_text(spot.row, spot.owner);
-    }
-    return std::visit(JsonOf(), slot);
+    const bool is_word = whole != nullptr && !whole->zero_word.empty() && value == SettingValue(std::int64_t{0});
+    return is_word ? Json(whole->zero_word) : std::visit(JsonOf(), value);
 }
 
 /// Like value_of(), without secrets.

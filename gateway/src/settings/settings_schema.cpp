@@ -94,7 +94,7 @@ Json rule_schema(const SettingRule& rule) {
 
 Json setting_schema(const SettingRow& row, const Json& defaults) {
     Json schema = rule_schema(row.rule);
-    if (is_optional(row)) {
+    if (row.slot.is_optional) {
         schema["type"] = Json::array({schema["type"], "null"});
     }
     schema["description"] =

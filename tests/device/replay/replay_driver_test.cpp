@@ -13,7 +13,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
-#include <limits>
 #include <span>
 #include <string>
 #include <thread>
@@ -353,10 +352,6 @@ TEST_CASE("a replay of one device that has reached its end does not fail", "[dev
     CHECK(bench.samples().empty());
 }
 
-TEST_CASE("replay options out of range are refused with the name of the setting", "[device][replay]") {
-    ReplayOptions options;
-    CHECK_THROWS_WITH(make_replay_driver(options), Catch::Contains("path"));
-    options.path = "x";
-    options.speed = GENERATE(0.0, -1.0, 0.0009, 1'001.0, std::numeric_limits<double>::quiet_NaN());
-    CHECK_THROWS_WITH(make_replay_driver(options), Catch::Contains("speed"));
+TEST_CASE("a replay without a log is refused with the name of the setting", "[device][replay]") {
+    CHECK_THROWS_WITH(make_replay_driver({}), Catch::Contains("path"));
 }

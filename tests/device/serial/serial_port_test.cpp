@@ -82,12 +82,6 @@ TEST_CASE("invalid options are refused with the reason", "[device][serial]") {
     CHECK_THROWS_WITH(with([](auto& o) { o.port.baud = 9'601; }),
                       Catch::StartsWith("baud: invalid value: 9601; must be one of 300, 600, 1200, ") &&
                           Catch::EndsWith(", 4000000"));
-    CHECK_THROWS_WITH(with([](auto& o) { o.port.data_bits = 9; }), "data_bits: invalid value: 9; must be 5 to 8");
-    CHECK_THROWS_WITH(with([](auto& o) { o.port.stop_bits = 0; }), "stop_bits: invalid value: 0; must be 1 or 2");
-    CHECK_THROWS_WITH(with([](auto& o) { o.limits.line_bytes_max = 15; }),
-                      "line_bytes_max: invalid value: 15; must be 16 to 65536");
-    CHECK_THROWS_WITH(with([](auto& o) { o.limits.channels_max = 0; }),
-                      "channels_max: invalid value: 0; must be 1 to 4096");
     CHECK_THROWS_WITH(with([](auto& o) { o.format = LineFormat{.kind = LineFormat::Kind::csv}; }),
                       Catch::StartsWith("columns: "));
     CHECK_THROWS_WITH(with([](auto& o) { o.format = FrameFormat{}; }),

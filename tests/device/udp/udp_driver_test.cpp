@@ -42,9 +42,6 @@ TEST_CASE("invalid options of a UDP device are refused", "[device][udp]") {
     CHECK(refuses([](auto& o) { o.host = ""; }, "listen"));
     CHECK(refuses([](auto& o) { o.multicast_group = "10.0.0.1"; }, "10.0.0.1"));
     CHECK(refuses([](auto& o) { o.multicast_group = "ff02::1"; }, "family"));
-    CHECK(refuses([](auto& o) { o.datagram_bytes_max = 0; }, "datagram_bytes_max"));
-    CHECK(refuses([](auto& o) { o.receive_buffer_bytes = 0; }, "receive_buffer_bytes"));
-    CHECK(refuses([](auto& o) { o.channels_max = 0; }, "channels_max"));
     CHECK(refuses([](auto& o) { o.rules.time_member = o.rules.name_member = "a"; }, "time_member"));
     UdpDriverOptions v6;
     v6.host = "[::1]";

@@ -179,7 +179,7 @@ struct Fate {
         DeviceSettings device;
         device.name = name;
         device.driver = "simulated";
-        device.autostart = name != "steady";
+        test::give(device, "autostart", name != "steady" ? "yes" : "no");
         device.interval_us = 500 + below(3'000);
         test::give(device, "waveforms", "sine, ramp, counter");
         test::give(device, "burst_probability", "0." + std::to_string(below(3)));
@@ -190,7 +190,7 @@ struct Fate {
 
     DeviceSettings calm_device(const std::string& name) {
         DeviceSettings calm = device(name);
-        calm.autostart = true;
+        test::give(calm, "autostart", "yes");
         calm.interval_us = 20'000;
         test::give(calm, "burst_probability", "0");
         test::give(calm, "error_probability", "0");

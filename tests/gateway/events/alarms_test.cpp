@@ -2,6 +2,7 @@
 
 #include "config/settings.hpp"
 
+#include "device/common_settings.hpp"
 #include "support/catch.hpp"
 #include "support/manual_clock.hpp"
 
@@ -73,7 +74,7 @@ TEST_CASE("a removed alarm does not return with the last reading of the previous
     Settings settings;
     settings.channels.resize(1);
     settings.channels[0].name = "boiler/temp";
-    settings.channels[0].processing.alarm_high = 90.0;
+    part_of<ProcessingSettings>(settings.channels[0].parts).how.alarm_high = 90.0;
     bench.alarms.retain(settings);
     bench.note(AlarmState::high, 95.0, 1);
     REQUIRE(bench.alarms.all().size() == 1);
@@ -139,10 +140,10 @@ TEST_CASE("an alarm whose limits a reload removes is removed, and cleared first 
     bench.note(AlarmState::high, 95.0, 2);
     Settings settings;
     settings.channels.emplace_back().name = "boiler/temp";
-    settings.channels.back().processing.alarm_high = 80.0;
+    part_of<ProcessingSettings>(settings.channels.back().parts).how.alarm_high = 80.0;
     bench.alarms.retain(settings);
     CHECK(bench.alarms.all().size() == 1);
-    settings.channels.back().processing.alarm_high.reset();
+    part_of<ProcessingSettings>(settings.channels.back().parts).how.alarm_high.reset();
     bench.alarms.retain(settings);
     CHECK(bench.alarms.all().empty());
     CHECK(bench.alarms.state_of("boiler", "temp") == AlarmState::unknown);

@@ -5,6 +5,7 @@
 #include "config/settings_instances.hpp"
 #include "config/settings_table.hpp"
 #include "config/settings_text.hpp"
+#include "device/common_settings.hpp"
 #include "support/catch.hpp"
 #include "support/rounds.hpp"
 #include "support/setting_values.hpp"
@@ -281,7 +282,7 @@ TEST_CASE("a document has the channels under their names, in any order", "[gatew
     const Settings settings =
         settings_from_json(R"({"channel":{"a/b":{"unit":"Cel"}},"device":{"a":{"driver":"host"}}})");
     CHECK(settings.channels.at(0).name == "a/b");
-    CHECK(settings.channels.at(0).unit == "Cel");
+    CHECK(processing_of(settings.channels.at(0)).unit == "Cel");
     CHECK(nlohmann::json::parse(settings_json(settings))["channel"]["a/b"]["unit"] == "Cel");
 }
 
@@ -289,9 +290,12 @@ TEST_CASE("an optional number is a number, null or omitted", "[gateway][settings
     const auto read = [](const std::string& value) {
         return settings_from_json(R"({"device":{"a":{"driver":"host")" + value + "}}}");
     };
-    CHECK(read(R"(,"errors_before_safe":0)").devices.at(0).errors_before_safe == 0);
-    CHECK_FALSE(read(R"(,"errors_before_safe":null)").devices.at(0).errors_before_safe.has_value());
-    CHECK_FALSE(read("").devices.at(0).errors_before_safe.has_value());
+    const auto errors = [&](const std::string& value) {
+        return sampling_of(read(value).devices.at(0)).errors_before_safe;
+    };
+    CHECK(errors(R"(,"errors_before_safe":0)") == 0);
+    CHECK_FALSE(errors(R"(,"errors_before_safe":null)").has_value());
+    CHECK_FALSE(errors("").has_value());
     const auto device_document = [&](const std::string& value) {
         return nlohmann::json::parse(settings_json(read(value)))["device"]["a"];
     };

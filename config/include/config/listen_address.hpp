@@ -10,7 +10,7 @@ namespace telegate {
 /// An address to listen on: a numeric IPv4 address, an IPv6 address without brackets, or "localhost", and a port.
 struct ListenAddress {
     std::string host;
-    std::int64_t port = 0;
+    std::uint16_t port = 0;
 };
 
 /// Parses "127.0.0.1:8080", "[::1]:0", "localhost:80". Names other than localhost are refused: a lookup could block the
@@ -18,6 +18,6 @@ struct ListenAddress {
 [[nodiscard]] std::optional<ListenAddress> parse_listen_address(std::string_view text);
 
 /// Returns the text that parses to this address.
-[[nodiscard]] std::string listen_address_text(const std::string& host, std::int64_t port);
+[[nodiscard]] std::string listen_address_text(const std::string& host, std::uint16_t port);
 
 }  // namespace telegate
