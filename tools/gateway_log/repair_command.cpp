@@ -1,7 +1,7 @@
 #include "commands.hpp"
 #include "gateway_tail/time_words.hpp"
 #include "segment_files.hpp"
-#include "store/recovery.hpp"
+#include "store/sample_log.hpp"
 #include "store/segment_writer.hpp"
 
 #include <system_error>

@@ -1,21 +1,21 @@
 #pragma once
 
+#include "core/channel_table.hpp"
+#include "core/clock.hpp"
 #include "store/file_system.hpp"
 #include "store/published_mark.hpp"
+#include "store/removal_gate.hpp"
 #include "store/reserve_file.hpp"
 #include "store/segment_directory.hpp"
 #include "store/segment_format.hpp"
 #include "store/segment_reader.hpp"
 #include "store/segment_writer.hpp"
-#include "store/wall_clock_trust.hpp"
-
-#include "core/channel_table.hpp"
-#include "core/clock.hpp"
 
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -218,5 +218,20 @@ class SampleLog {
     bool is_epoch_begun_ = false;             // the start of the epoch is on disk
     LogStatus status_;
 };
+
+/// The segments of a log when it is opened.
+struct RecoveredLog {
+    std::optional<LogId> log_id;  // none: it is new
+    std::vector<SegmentDirectory::Segment> segments;
+    Position synced = 0;  // everything before it is on the disk
+};
+
+/// Scans the directory: writes damaged headers again, renames files that are not segments, seals the last one, without
+/// an incomplete record at its end, and finds the next position. Segments that the disk cannot read at present stay as
+/// they are, and nothing is removed that may have been intact. No content of the directory makes it fail; repairs that
+/// a read-only disk prevents are skipped. Threads: one. Failure: throws std::system_error if the directory cannot be
+/// listed, and std::bad_alloc.
+[[nodiscard]] RecoveredLog recover_log(FileSystem& files, const std::string& directory,
+                                       const SampleLog::KnownSeqs& known, RecoveryReport& report);
 
 }  // namespace telegate::store

@@ -1,4 +1,4 @@
-#include "store/recovery.hpp"
+#include "store/sample_log.hpp"
 
 #include "segment/segment_siblings.hpp"
 

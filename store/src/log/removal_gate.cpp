@@ -2,8 +2,17 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 
 namespace telegate::store {
+namespace {
+
+/// The kernel slews both clocks together. This allows for leap seconds and for kernels that do not.
+constexpr std::int64_t step_min_ns = 2'000'000'000;
+constexpr std::int64_t drift_ppm = 500;
+constexpr std::int64_t million = 1'000'000;
+
+}  // namespace
 
 bool is_disk_full(const std::system_error& error) noexcept {
     return error.code() == std::errc::no_space_on_device ||
@@ -72,6 +81,21 @@ void RemovalGate::note_removed(const Removal& removal) noexcept {
 
 SpaceProblem RemovalGate::problem(std::int64_t mono_ns) const noexcept {
     return mono_ns - refused_mono_ns_ < shown_time.count() ? problem_ : SpaceProblem::none;
+}
+
+bool WallClockTrust::check(const ClockPair& now, bool is_unsynchronized) noexcept {
+    bool is_doubtful = is_unsynchronized || !last_;
+    if (last_) {
+        const std::int64_t offset_change_ns = (now.utc_ns - now.mono_ns) - (last_->utc_ns - last_->mono_ns);
+        const std::int64_t apart_ns = now.mono_ns - last_->mono_ns;
+        const std::int64_t noise_ns = now.between_ns + last_->between_ns + apart_ns / million * drift_ppm;
+        is_doubtful = is_doubtful || std::abs(offset_change_ns) > step_min_ns + noise_ns;
+    }
+    last_ = now;
+    if (is_doubtful) {
+        doubted_mono_ns_ = now.mono_ns;
+    }
+    return now.mono_ns - doubted_mono_ns_ >= settling_time.count();
 }
 
 }  // namespace telegate::store

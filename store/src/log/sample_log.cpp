@@ -1,7 +1,5 @@
 #include "store/sample_log.hpp"
 
-#include "store/recovery.hpp"
-
 #include "core/assert.hpp"
 
 #include <algorithm>
