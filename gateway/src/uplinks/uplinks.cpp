@@ -7,7 +7,7 @@
 #include "config/joined.hpp"
 #include "core/start_thread.hpp"
 #include "store/file_system.hpp"
-#include "uplink/digest.hpp"
+#include "uplink/adapter.hpp"
 #include "uplink/reactor_loop.hpp"
 #include "uplinks/block_messages.hpp"
 #include "uplinks/subject_template.hpp"

@@ -1,5 +1,4 @@
 #include "nats/credentials.hpp"
-#include "nats/nkey.hpp"
 
 #include "support/catch.hpp"
 

@@ -2,7 +2,6 @@
 
 #include "nats/credentials.hpp"
 #include "nats/json_text.hpp"
-#include "nats/nkey.hpp"
 
 #include <nlohmann/json.hpp>
 

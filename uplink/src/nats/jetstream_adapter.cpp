@@ -32,6 +32,13 @@ void add_header(std::string& to, std::string_view name, std::string value) {
     to.append(name).append(": ").append(value).append("\r\n");
 }
 
+// A static string, because views may not be zero-terminated.
+constexpr const char* version = TELEGATE_MODULE_VERSION;
+
+std::unique_ptr<Adapter> make_adapter(AdapterLoop& loop, AdapterOptions options, Adapter::Events events) {
+    return std::make_unique<JetStreamAdapter>(loop, std::move(options), std::move(events));
+}
+
 }  // namespace
 
 JetStreamAdapter::JetStreamAdapter(AdapterLoop& loop, AdapterOptions options, Events events)
@@ -332,3 +339,10 @@ void JetStreamAdapter::send(const OutgoingMessage& message, std::uint64_t number
 }
 
 }  // namespace telegate::uplink
+
+extern "C" {
+/// See load_adapter_module().
+[[gnu::visibility("default")]] extern const telegate::uplink::AdapterModule telegate_adapter_module;
+constinit const telegate::uplink::AdapterModule telegate_adapter_module{telegate::uplink::version,
+                                                                        telegate::uplink::make_adapter};
+}

@@ -1,7 +1,7 @@
 #include "nats/jetstream_replies.hpp"
 
 #include "nats/json_text.hpp"
-#include "uplink/digest.hpp"
+#include "uplink/adapter.hpp"
 
 #include <nlohmann/json.hpp>
 
