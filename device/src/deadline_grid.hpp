@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/clock.hpp"
-#include "device/alignment.hpp"
+#include "device/sampler.hpp"
 
 #include <cstdint>
 #include <optional>

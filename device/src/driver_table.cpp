@@ -1,10 +1,12 @@
 #include "device/driver_row.hpp"
 
+#include "clock/clock_driver.hpp"
 #include "config/hidden_secrets.hpp"
 #include "config/settings_table.hpp"
 #include "core/channel_table.hpp"
 #include "core/clock.hpp"
 #include "device/common_settings.hpp"
+#include "device/gateway_driver.hpp"
 #include "device/sample_batch.hpp"
 
 #include <algorithm>
@@ -14,9 +16,7 @@
 
 namespace telegate {
 
-extern const DriverRow clock_driver_row;
 extern const DriverRow exec_driver_row;
-extern const DriverRow gateway_driver_row;
 extern const DriverRow host_driver_row;
 extern const DriverRow http_driver_row;
 extern const DriverRow iio_driver_row;
@@ -27,6 +27,17 @@ extern const DriverRow simulated_driver_row;
 extern const DriverRow udp_driver_row;
 
 namespace {
+
+// The drivers without settings of their own.
+constexpr DriverRow clock_driver_row{.name = "clock",
+                                     .make = [](const DeviceSettings& /*device*/, DeviceChannels /*channels*/) {
+                                         return make_clock_driver();
+                                     }};
+constexpr DriverRow gateway_driver_row{
+    .name = "gateway",
+    .make = [](const DeviceSettings& /*device*/, DeviceChannels /*channels*/) -> std::unique_ptr<Driver> {
+        return make_gateway_driver();
+    }};
 
 constexpr std::array drivers{
     &clock_driver_row,  &exec_driver_row,      &gateway_driver_row, &host_driver_row,

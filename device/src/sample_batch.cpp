@@ -3,7 +3,7 @@
 #include "core/assert.hpp"
 #include "core/topic.hpp"
 #include "core/utf8.hpp"
-#include "lines/field_value.hpp"
+#include "lines/line_fields.hpp"
 #include "processing/batch_processing.hpp"
 
 #include <algorithm>

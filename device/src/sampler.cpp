@@ -2,8 +2,8 @@
 
 #include "core/assert.hpp"
 #include "core/start_thread.hpp"
+#include "device/cancel_signal.hpp"
 #include "sampler_device.hpp"
-#include "wait.hpp"
 
 #include <algorithm>
 #include <atomic>

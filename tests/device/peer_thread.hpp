@@ -1,7 +1,5 @@
 #pragma once
 
-#include "device/cancel_signal.hpp"
-
 #include <functional>
 #include <string>
 #include <thread>

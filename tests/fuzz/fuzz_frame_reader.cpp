@@ -2,7 +2,6 @@
 
 #include "core/channel_table.hpp"
 #include "core/clock.hpp"
-#include "serial/frame_format.hpp"
 #include "serial/frame_reader.hpp"
 
 #include <array>

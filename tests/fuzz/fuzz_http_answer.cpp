@@ -1,9 +1,9 @@
 // Needs: telegate_device
 
 #include "http/answer_reader.hpp"
+#include "http/http_request.hpp"
 #include "http/json_pointers.hpp"
 #include "http/metrics_text.hpp"
-#include "http/url.hpp"
 
 #include <array>
 #include <cstddef>

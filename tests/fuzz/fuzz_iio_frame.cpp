@@ -1,4 +1,4 @@
-// Needs: device/src/iio/scan_frame.cpp device/src/shortest_real.cpp
+// Needs: device/src/iio/scan_frame.cpp
 
 #include "iio/scan_frame.hpp"
 

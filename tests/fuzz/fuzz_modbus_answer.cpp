@@ -1,10 +1,9 @@
-// Needs: device/src/modbus/frames.cpp device/src/modbus/register_value.cpp device/src/shortest_real.cpp
+// Needs: device/src/modbus/frames.cpp
 
 // The responses of Modbus units over TCP and over serial lines, and the values in them. The first six input bytes are
 // the request (table and format, address, count, unit), the rest is the response.
 #include "core/assert.hpp"
 #include "modbus/frames.hpp"
-#include "modbus/register_value.hpp"
 
 #include <algorithm>
 #include <cstddef>

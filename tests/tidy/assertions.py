@@ -130,7 +130,7 @@ ASSERTIONS = {
         "options_.identity.size() <= limits::identity_bytes_max":
             "identities are set by this project's tools, which check them",
     },
-    "device/src/exec/launch.cpp": {
+    "device/src/exec/child_process.cpp": {
         "_exit": "ends a child that could not start its program",
     },
     "device/src/host/counter_rows.cpp": {

@@ -1,8 +1,10 @@
 #pragma once
 
+#include "core/clock.hpp"
 #include "core/unique_fd.hpp"
 
 #include <atomic>
+#include <cstdint>
 #include <mutex>
 
 namespace telegate {
@@ -28,5 +30,16 @@ class CancelSignal {
     std::mutex mutex_;  // keeps the flag and the descriptor consistent
     std::atomic<bool> set_{false};
 };
+
+enum class Woken : std::uint8_t { ready, timed_out, canceled };
+
+struct WaitResult {
+    Woken woken = Woken::timed_out;
+    short events = 0;  // with `ready`: the events of poll(), including errors and hang-ups
+};
+
+/// Waits for `events` of the descriptor, or for the signal, which takes precedence. A descriptor of -1 is ignored;
+/// `cancel` may be null. Threads: any.
+[[nodiscard]] WaitResult wait_for(int descriptor, short events, const CancelSignal* cancel, MonoTime until) noexcept;
 
 }  // namespace telegate

@@ -3,6 +3,7 @@
 #include "core/clock.hpp"
 #include "device/driver.hpp"
 
+#include <algorithm>
 #include <cstddef>
 
 namespace telegate {
@@ -36,6 +37,14 @@ inline constexpr std::size_t queue_need_min = 64;
 inline constexpr std::size_t queue_need_stream_min = 1'024;
 
 /// Returns the need of a device with a reading of `samples` per `interval`.
-[[nodiscard]] QueueNeed queue_need(const DriverTraits& traits, Duration interval, std::size_t samples) noexcept;
+[[nodiscard]] inline QueueNeed queue_need(const DriverTraits& traits, Duration interval, std::size_t samples) noexcept {
+    constexpr std::size_t readings_min = 2;  // one that is being taken, and the next one
+    if (traits.streams) {
+        return {samples, samples, std::max(readings_min * samples, queue_need_stream_min)};
+    }
+    const auto readings = static_cast<std::size_t>(queue_need_time / std::max(interval, Duration(1))) + 1;
+    const std::size_t known = std::max(readings_min, readings) * samples;
+    return {samples, known, std::max(known, queue_need_min)};
+}
 
 }  // namespace telegate

@@ -5,7 +5,6 @@
 #include "core/histogram.hpp"
 #include "core/ledger.hpp"
 #include "core/queue_waker.hpp"
-#include "device/alignment.hpp"
 #include "device/breaker.hpp"
 #include "device/device_news.hpp"
 #include "device/driver.hpp"
@@ -24,6 +23,13 @@
 #include <vector>
 
 namespace telegate {
+
+/// How the deadlines of a device are aligned.
+enum class Alignment : std::uint8_t {
+    start,   // relative to the start of the device
+    wall,    // at whole multiples of the interval on the wall clock
+    spread,  // away from those of other devices with the same interval
+};
 
 /// How one device is sampled.
 struct DeviceOptions {

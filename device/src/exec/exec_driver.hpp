@@ -2,7 +2,7 @@
 
 #include "device/driver.hpp"
 #include "lines/line_format.hpp"
-#include "metrics/metric_rules.hpp"
+#include "metrics/given_time.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -3,8 +3,8 @@
 #include "lines/byte_reader.hpp"
 #include "lines/line_assembler.hpp"
 #include "lines/line_format.hpp"
+#include "metrics/given_time.hpp"
 #include "metrics/line_intake.hpp"
-#include "metrics/metric_rules.hpp"
 #include "metrics/metric_sink.hpp"
 
 #include <cstddef>

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "host/proc_file.hpp"
-#include "host/tick.hpp"
 
 #include <array>
 #include <cstddef>

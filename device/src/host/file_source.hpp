@@ -4,7 +4,6 @@
 #include "host/mount_table.hpp"
 #include "host/path_pattern.hpp"
 #include "host/proc_file.hpp"
-#include "host/tick.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -4,13 +4,10 @@
 #include "host/disk_source.hpp"
 #include "host/file_source.hpp"
 #include "host/filesystem_source.hpp"
-#include "host/load_source.hpp"
-#include "host/memory_source.hpp"
-#include "host/network_source.hpp"
-#include "host/pressure_source.hpp"
+#include "host/proc_file.hpp"
+#include "host/proc_sources.hpp"
 #include "host/process_source.hpp"
 #include "host/temperature_source.hpp"
-#include "host/tick.hpp"
 #include "path_fault.hpp"
 
 #include <unistd.h>

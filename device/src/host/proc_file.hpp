@@ -1,6 +1,9 @@
 #pragma once
 
+#include "core/clock.hpp"
 #include "core/unique_fd.hpp"
+#include "device/option_error.hpp"
+#include "device/sample_batch.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -9,6 +12,19 @@
 #include <string_view>
 
 namespace telegate::host {
+
+/// The context of a source in one tick. `buffer` holds one file at a time.
+struct Tick {
+    SampleBatch& batch;
+    MonoTime now;
+    std::span<char> buffer;
+};
+
+/// Returns the error for the value `text` of the list setting `key`.
+[[nodiscard]] inline OptionError refused_option(const std::string& key, std::string_view text,
+                                                const std::string& allowed) {
+    return {key, '"' + std::string(text) + "\"; must be " + allowed};
+}
 
 /// Returns the current content of a file, up to the size of `buffer`. For files that are read once; ProcFile keeps its
 /// file open. Opens only regular files, which includes those of procfs and sysfs. Returns nullopt if the file cannot be

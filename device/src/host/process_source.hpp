@@ -1,7 +1,7 @@
 #pragma once
 
 #include "host/directory_names.hpp"
-#include "host/tick.hpp"
+#include "host/proc_file.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -2,7 +2,6 @@
 
 #include "host/channel_names.hpp"
 #include "host/proc_file.hpp"
-#include "host/tick.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,15 +1,18 @@
 #include "http/http_request.hpp"
 
+#include "core/text.hpp"
 #include "core/unique_fd.hpp"
+#include "device/option_error.hpp"
 #include "host/proc_file.hpp"
 #include "http/response_reader.hpp"
+
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
 
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <openssl/err.h>
-#include <openssl/ssl.h>
-#include <openssl/x509v3.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sys/socket.h>
@@ -18,8 +21,10 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstddef>
 #include <exception>
 #include <new>
+#include <optional>
 #include <stdexcept>
 #include <string_view>
 #include <system_error>
@@ -27,6 +32,43 @@
 
 namespace telegate::http {
 namespace {
+
+struct Scheme {
+    std::string_view prefix;
+    std::string_view port;
+    bool is_tls;
+};
+
+constexpr std::array schemes{Scheme{"http://", "80", false}, Scheme{"https://", "443", true}};
+
+/// Returns whether `text` begins with the prefix, in any case.
+bool has_prefix(std::string_view text, std::string_view prefix) noexcept {
+    return equal_ignoring_case(text.substr(0, prefix.size()), prefix);
+}
+
+bool is_target_character(char c) noexcept {
+    return c > ' ' && c < '\x7f' && c != '#';
+}
+
+std::optional<Url> parse(std::string_view text) {
+    const auto* const scheme =
+        std::find_if(schemes.begin(), schemes.end(), [&](const Scheme& each) { return has_prefix(text, each.prefix); });
+    if (scheme == schemes.end() || !std::all_of(text.begin(), text.end(), is_target_character)) {
+        return std::nullopt;
+    }
+    const std::string_view shown = text.substr(0, text.find('?'));
+    text.remove_prefix(scheme->prefix.size());
+    const std::size_t authority_end = std::min(text.find_first_of("/?"), text.size());
+    auto server = network::parse_host_port(text.substr(0, authority_end), scheme->port);
+    if (!server) {
+        return std::nullopt;
+    }
+    std::string target(text.substr(authority_end));
+    if (!target.starts_with('/')) {
+        target.insert(0, 1, '/');
+    }
+    return Url{scheme->is_tls, *std::move(server), std::move(target), std::string(shown)};
+}
 
 /// Blocks SIGPIPE for the calling thread: OpenSSL writes without MSG_NOSIGNAL, even to connections that the server has
 /// closed.
@@ -107,6 +149,15 @@ std::string request_head(const Url& url, HttpFormat format) {
 }
 
 }  // namespace
+
+Url parse_url(std::string_view text) {
+    if (auto url = parse(text)) {
+        return *std::move(url);
+    }
+    throw OptionError("url", "invalid URL: \"" + std::string(text) +
+                                 "\"; must be http://HOST[:PORT][/PATH][?QUERY] or https://..., without "
+                                 "spaces, user name or fragment");
+}
 
 /// A connection to a server, and the request on it.
 ///

@@ -3,9 +3,7 @@
 #include "core/clock.hpp"
 #include "device/cancel_signal.hpp"
 #include "http/http_driver.hpp"
-#include "http/url.hpp"
 #include "network/host_finder.hpp"
-#include "wait.hpp"
 
 #include <chrono>
 #include <memory>
@@ -13,6 +11,16 @@
 #include <string_view>
 
 namespace telegate::http {
+
+struct Url {
+    bool is_tls = false;
+    network::HostPort server = {};
+    std::string target = {};  // path and query; begins with /
+    std::string shown = {};   // without the query, which may contain secrets
+};
+
+/// Parses a URL. Throws std::invalid_argument with the text and what is allowed.
+[[nodiscard]] Url parse_url(std::string_view text);
 
 struct Answer {
     Woken woken = Woken::ready;

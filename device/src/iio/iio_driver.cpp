@@ -2,13 +2,12 @@
 #include "device/option_error.hpp"
 
 #include "core/topic.hpp"
+#include "device/cancel_signal.hpp"
 #include "host/channel_names.hpp"
 #include "iio/attribute.hpp"
-#include "iio/channel_kind.hpp"
 #include "iio/found_device.hpp"
 #include "iio/frame_buffer.hpp"
 #include "path_fault.hpp"
-#include "wait.hpp"
 
 #include <poll.h>
 #include <unistd.h>

@@ -1,7 +1,7 @@
 #include "core/text.hpp"
 #include "core/topic.hpp"
 #include "device/option_error.hpp"
-#include "lines/field_value.hpp"
+#include "lines/line_fields.hpp"
 #include "lines/line_parser.hpp"
 #include "metrics/number_text.hpp"
 

@@ -1,5 +1,5 @@
 #include "core/text.hpp"
-#include "lines/field_value.hpp"
+#include "lines/line_fields.hpp"
 #include "lines/line_parser.hpp"
 #include "metrics/number_text.hpp"
 

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -59,5 +60,21 @@ class LineFields {
     std::string texts_;           // does not grow until the next start(), because fields view it
     std::size_t text_begin_ = 0;  // of the text that is being built
 };
+
+/// Returns whether the text is well-formed UTF-8 (RFC 3629) without NUL bytes.
+[[nodiscard]] bool is_plain_text(std::string_view text) noexcept;
+
+/// Returns a number. Returns no value (monostate) for an empty word, NaN, an infinity or a number that a double cannot
+/// represent, and nullopt for a word that is not a number.
+[[nodiscard]] std::optional<FieldValue> number_of(std::string_view word) noexcept;
+
+/// Like number_of(), but returns the text if the word is not a number.
+[[nodiscard]] FieldValue number_or_text(std::string_view word) noexcept;
+
+/// Parses true, false, on, off, yes and no, ignoring case.
+[[nodiscard]] std::optional<bool> to_boolean(std::string_view word) noexcept;
+
+/// Returns the beginning of a text for messages, cut at a character boundary.
+[[nodiscard]] std::string_view excerpt(std::string_view text) noexcept;
 
 }  // namespace telegate

@@ -1,7 +1,7 @@
 #include "lines/line_parser.hpp"
 
 #include "core/text.hpp"
-#include "lines/field_value.hpp"
+#include "lines/line_fields.hpp"
 #include "metrics/number_text.hpp"
 
 namespace telegate {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "lines/field_value.hpp"
 #include "lines/line_fields.hpp"
 #include "lines/line_format.hpp"
 

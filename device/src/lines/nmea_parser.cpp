@@ -1,7 +1,6 @@
 #include "core/text.hpp"
-#include "lines/field_value.hpp"
+#include "lines/line_fields.hpp"
 #include "lines/line_parser.hpp"
-#include "lines/nmea_fields.hpp"
 #include "lines/nmea_sentences.hpp"
 
 #include <algorithm>

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "host/text_scan.hpp"
+#include "metrics/given_time.hpp"
 #include "metrics/influx.hpp"
 #include "metrics/json_scan.hpp"
-#include "metrics/metric_rules.hpp"
 #include "metrics/metric_sink.hpp"
 #include "metrics/statsd.hpp"
 

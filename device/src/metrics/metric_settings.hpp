@@ -2,7 +2,7 @@
 
 #include "config/enum_names.hpp"
 #include "config/setting_row.hpp"
-#include "metrics/metric_rules.hpp"
+#include "metrics/given_time.hpp"
 
 namespace telegate {
 

@@ -2,17 +2,29 @@
 
 #include "device/cancel_signal.hpp"
 #include "modbus/frames.hpp"
-#include "modbus/place.hpp"
+#include "network/host_finder.hpp"
 
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <variant>
 
 namespace telegate {
 struct ModbusDriverOptions;
 }
 
 namespace telegate::modbus {
+
+using TcpPlace = network::HostPort;
+struct RtuPlace {
+    std::string path;
+};
+using Place = std::variant<TcpPlace, RtuPlace>;
+
+/// Parses `tcp://HOST`, `tcp://HOST:PORT`, `tcp://[IPV6]:PORT` or `rtu:///PATH`. Throws std::invalid_argument for any
+/// other text.
+[[nodiscard]] Place parse_place(std::string_view endpoint);
 
 enum class LinkStatus : std::uint8_t {
     ok,         // for exchange(): the unit has responded, possibly with an exception

@@ -2,7 +2,6 @@
 
 #include "device/breaker.hpp"
 #include "modbus/link.hpp"
-#include "modbus/place.hpp"
 #include "modbus/read_plan.hpp"
 #include "modbus/register_map.hpp"
 #include "network/host_finder.hpp"

@@ -1,5 +1,5 @@
 #include "modbus/modbus_settings.hpp"
-#include "modbus/register_value.hpp"
+#include "modbus/frames.hpp"
 
 #include <algorithm>
 #include <array>

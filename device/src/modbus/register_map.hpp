@@ -1,8 +1,8 @@
 #pragma once
 
+#include "modbus/frames.hpp"
 #include "modbus/modbus_driver.hpp"
 #include "modbus/read_plan.hpp"
-#include "modbus/register_value.hpp"
 
 #include <cstdint>
 #include <string>

@@ -1,8 +1,8 @@
 #include "core/clock.hpp"
+#include "device/cancel_signal.hpp"
 #include "modbus/link.hpp"
 #include "modbus/modbus_driver.hpp"
 #include "path_fault.hpp"
-#include "wait.hpp"
 
 #include <modbus/modbus.h>
 #include <poll.h>

@@ -1,9 +1,10 @@
 #include "core/unique_fd.hpp"
+#include "device/cancel_signal.hpp"
+#include "device/option_error.hpp"
 #include "modbus/link.hpp"
 #include "modbus/modbus_driver.hpp"
 #include "network/host_finder.hpp"
 #include "path_fault.hpp"
-#include "wait.hpp"
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -19,6 +20,10 @@
 
 namespace telegate::modbus {
 namespace {
+
+constexpr std::string_view tcp_prefix = "tcp://";
+constexpr std::string_view rtu_prefix = "rtu://";
+constexpr std::string_view default_port = "502";
 
 bool has_several_units(const ModbusDriverOptions& options) {
     const auto unit_of = [&](const ModbusChannel& channel) {
@@ -175,6 +180,21 @@ class TcpLink final : public Link {
 };
 
 }  // namespace
+
+Place parse_place(std::string_view endpoint) {
+    if (endpoint.starts_with(tcp_prefix)) {
+        if (auto place = network::parse_host_port(endpoint.substr(tcp_prefix.size()), default_port)) {
+            return *std::move(place);
+        }
+    }
+    const std::string_view path = endpoint.starts_with(rtu_prefix) ? endpoint.substr(rtu_prefix.size()) : "";
+    if (path.size() > 1 && path.front() == '/' && path.find('\0') == std::string_view::npos) {
+        return RtuPlace{std::string(path)};
+    }
+    throw OptionError("endpoint",
+                      "invalid endpoint: \"" + std::string(endpoint) +
+                          "\"; must be tcp://HOST:PORT or rtu:///PATH, such as rtu:///dev/serial/by-id/...");
+}
 
 std::unique_ptr<Link> make_tcp_link(const TcpPlace& place, const ModbusDriverOptions& options) {
     return std::make_unique<TcpLink>(place, options);

@@ -4,7 +4,6 @@
 #include "core/host_lookup.hpp"
 #include "device/cancel_signal.hpp"
 #include "network/host_port.hpp"
-#include "wait.hpp"
 
 #include <optional>
 #include <string>

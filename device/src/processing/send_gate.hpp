@@ -18,10 +18,23 @@ namespace telegate::processing {
 /// Failure: none.
 class SendGate {
   public:
-    explicit SendGate(const ChannelProcessing& processing) noexcept;
+    explicit SendGate(const ChannelProcessing& processing) noexcept
+        : deadband_(processing.deadband),
+          deadband_share_(processing.deadband_percent * percent),
+          silence_ns_(processing.send_interval_max.count()),
+          interval_ns_(processing.send_interval_min.count()),
+          early_ns_(interval_ns_ / early_share),
+          has_deadband_(deadband_ > 0.0 || deadband_share_ > 0.0) {}
 
     /// Continues from what another gate has sent, with this gate's rules.
-    void continue_from(const SendGate& before) noexcept;
+    void continue_from(const SendGate& before) noexcept {
+        sent_value_ = before.sent_value_;
+        sent_ns_ = before.sent_ns_;
+        due_ns_ = before.due_ns_;
+        has_sent_ = before.has_sent_;
+        has_sent_value_ = before.has_sent_value_;
+        sent_quality_ = before.sent_quality_;
+    }
 
     [[nodiscard]] bool is_open() const noexcept { return !has_deadband_ && interval_ns_ == 0; }
 
@@ -56,6 +69,8 @@ class SendGate {
     }
 
   private:
+    static constexpr double percent = 0.01;
+
     /// A reading without a value counts as unchanged.
     [[nodiscard]] bool is_same(const Reading& reading) const noexcept {
         if (!reading.counts()) {

@@ -1,9 +1,9 @@
 #include "replay/replay_driver.hpp"
 #include "device/option_error.hpp"
 
+#include "device/cancel_signal.hpp"
 #include "replay/logged_samples.hpp"
 #include "replay/replay_clock.hpp"
-#include "wait.hpp"
 
 #include <algorithm>
 #include <optional>

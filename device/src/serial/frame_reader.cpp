@@ -1,12 +1,14 @@
 #include "serial/frame_reader.hpp"
-#include "device/option_error.hpp"
 
 #include "core/endian.hpp"
+#include "core/text.hpp"
 #include "core/topic.hpp"
+#include "device/option_error.hpp"
 #include "shortest_real.hpp"
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
 #include <limits>
 #include <set>
 
@@ -105,6 +107,24 @@ const FrameFormat& checked(const FrameFormat& format) {
 }
 
 }  // namespace
+
+std::optional<std::string> to_frame_start(std::string_view hex) {
+    constexpr std::size_t digits = 2;
+    std::string bytes;
+    while (!hex.empty()) {
+        if (hex.front() == ' ') {
+            hex.remove_prefix(1);
+            continue;
+        }
+        const auto byte = parse_number<unsigned>(hex.substr(0, digits), 16);
+        if (hex.size() < digits || !byte) {
+            return std::nullopt;
+        }
+        bytes.push_back(static_cast<char>(*byte));
+        hex.remove_prefix(digits);
+    }
+    return bytes;
+}
 
 FrameReader::FrameReader(const FrameFormat& format) : format_(checked(format)) {
     kept_.reserve(format_.frame_bytes);

@@ -1,10 +1,10 @@
 #include "serial/serial_driver.hpp"
 
+#include "device/cancel_signal.hpp"
 #include "lines/line_reader.hpp"
 #include "path_fault.hpp"
 #include "serial/frame_reader.hpp"
 #include "serial/serial_port.hpp"
-#include "wait.hpp"
 
 #include <poll.h>
 #include <unistd.h>

@@ -3,7 +3,7 @@
 #include "core/clock.hpp"
 #include "device/driver.hpp"
 #include "lines/line_format.hpp"
-#include "serial/frame_format.hpp"
+#include "serial/frame_reader.hpp"
 
 #include <chrono>
 #include <cstdint>

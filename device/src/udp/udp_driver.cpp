@@ -1,6 +1,6 @@
 #include "udp/udp_driver.hpp"
+#include "device/cancel_signal.hpp"
 #include "device/option_error.hpp"
-#include "wait.hpp"
 
 #include <arpa/inet.h>
 #include <poll.h>

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "device/driver.hpp"
+#include "metrics/given_time.hpp"
 #include "metrics/line_intake.hpp"
-#include "metrics/metric_rules.hpp"
 #include "metrics/metric_sink.hpp"
 #include "udp/datagram_socket.hpp"
 

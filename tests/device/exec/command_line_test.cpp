@@ -1,4 +1,4 @@
-#include "exec/command_line.hpp"
+#include "exec/command_run.hpp"
 
 #include "support/catch.hpp"
 

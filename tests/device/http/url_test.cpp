@@ -1,4 +1,4 @@
-#include "http/url.hpp"
+#include "http/http_request.hpp"
 
 #include "support/catch.hpp"
 

@@ -1,4 +1,4 @@
-#include "iio/channel_kind.hpp"
+#include "iio/found_device.hpp"
 
 #include "support/catch.hpp"
 

@@ -1,4 +1,4 @@
-#include "modbus/place.hpp"
+#include "modbus/link.hpp"
 #include "support/catch.hpp"
 
 #include <stdexcept>

@@ -1,4 +1,4 @@
-#include "modbus/register_value.hpp"
+#include "modbus/frames.hpp"
 #include "support/catch.hpp"
 
 #include <array>

@@ -1,9 +1,9 @@
 #include "serial/serial_port.hpp"
 
+#include "device/cancel_signal.hpp"
 #include "device/pty.hpp"
 #include "serial_fixture.hpp"
 #include "support/catch.hpp"
-#include "wait.hpp"
 
 #include <poll.h>
 
