@@ -6,7 +6,7 @@
 #include "store/block.hpp"
 
 #include "core/assert.hpp"
-#include "core/crc32c.hpp"
+#include "core/bytes.hpp"
 
 #include <zstd.h>
 

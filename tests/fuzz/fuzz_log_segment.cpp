@@ -10,7 +10,7 @@
 #include "support/manual_clock.hpp"
 
 #include "core/assert.hpp"
-#include "core/crc32c.hpp"
+#include "core/bytes.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""SpaceSignal (core/include/core/space_signal.hpp): no producer sleeps while the queue has capacity or is closed."""
+"""SpaceSignal (core/include/core/bounded_queue.hpp): no producer sleeps while the queue has capacity or is closed."""
 
 import unittest
 

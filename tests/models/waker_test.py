@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Waker and QueueWaker (core/include/core/waker.hpp, queue_waker.hpp, core/src/queue): the woken thread never sleeps
+"""Waker and QueueWaker (core/include/core/waker.hpp, core/src/queue): the woken thread never sleeps
 while work waits for it."""
 
 import unittest

@@ -7,7 +7,7 @@
 #include "support/catch.hpp"
 #include "support/scratch_dir.hpp"
 
-#include "core/crc32c.hpp"
+#include "core/bytes.hpp"
 #include "core/endian.hpp"
 
 #include <algorithm>

@@ -51,7 +51,7 @@ ASSERTIONS = {
         "number < subscribers_.size() && subscribers_[number].live":
             "a session uses the number that it was given, and only until it is removed",
     },
-    "core/src/queue/queue_waker.cpp": {
+    "core/src/queue/waker.cpp": {
         "delay.count() > 0": "the pump passes the shortest delay of its consumers, which are positive constants",
     },
     "core/src/reactor/reactor.cpp": {

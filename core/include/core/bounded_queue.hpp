@@ -1,9 +1,8 @@
 #pragma once
 
 #include "core/assert.hpp"
-#include "core/short_wait.hpp"
 #include "core/single_producer_lane.hpp"
-#include "core/space_signal.hpp"
+#include "core/taker_guard.hpp"
 
 #include <algorithm>
 #include <array>
@@ -20,6 +19,44 @@
 
 namespace telegate {
 
+/// Wakes producers that wait for capacity. A producer sets a flag and then rechecks the capacity; the consumer frees
+/// capacity and then checks the flag. With a fence between the two steps, at least one of them sees the other's change.
+///
+/// Threads: any.
+/// Limits: one wake-up for all waiters, however often ring() is called before they have woken.
+/// Failure: none.
+class SpaceSignal {
+  public:
+    /// Returns after the next ring(), or immediately if `has_room()` is true. It is called after the flag is set.
+    template <class HasRoom>
+    void wait_unless(HasRoom has_room) noexcept {
+        // Read before the flag is set, so a ring() that later clears the flag also increments the count later.
+        const std::uint32_t rung = rung_.load();
+        waiting_.store(true);
+        std::atomic_thread_fence(std::memory_order_seq_cst);
+        if (!has_room()) {
+            rung_.wait(rung);
+        }
+    }
+
+    /// Returns whether a producer waits. Must be called after capacity was freed; a waiter that is missed here sees the
+    /// capacity.
+    [[nodiscard]] bool somebody_waits() const noexcept {
+        std::atomic_thread_fence(std::memory_order_seq_cst);
+        return waiting_.load(std::memory_order_relaxed);
+    }
+
+    [[gnu::noinline]] void ring() noexcept {
+        waiting_.store(false);
+        rung_.fetch_add(1);
+        rung_.notify_all();
+    }
+
+  private:
+    std::atomic<bool> waiting_{false};
+    std::atomic<std::uint32_t> rung_{0};
+};
+
 /// The treatment of a new item by a full queue.
 enum class OverflowPolicy : std::uint8_t {
     drop_oldest,  // evicts the oldest item of the same producer: the newest data is worth most
@@ -27,7 +64,14 @@ enum class OverflowPolicy : std::uint8_t {
     block,        // makes the producer wait until there is capacity or the queue is closed
 };
 
-[[nodiscard]] std::string_view to_string(OverflowPolicy policy) noexcept;
+[[nodiscard]] constexpr std::string_view to_string(OverflowPolicy policy) noexcept {
+    switch (policy) {
+        case OverflowPolicy::drop_oldest: return "drop_oldest";
+        case OverflowPolicy::drop_newest: return "drop_newest";
+        case OverflowPolicy::block: return "block";
+    }
+    return "";
+}
 
 /// Why an item did not reach the consumer.
 enum class QueueLoss : std::uint8_t { evicted, refused, closed };

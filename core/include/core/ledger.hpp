@@ -1,10 +1,9 @@
 #pragma once
 
 #include "core/channel_blocks.hpp"
-#include "core/channel_progress.hpp"
 #include "core/channel_table.hpp"
-#include "core/counter_page.hpp"
 #include "core/drop_record.hpp"
+#include "core/sequence_lock.hpp"
 #include "core/telemetry_sample.hpp"
 
 #include <algorithm>
@@ -18,6 +17,56 @@
 #include <vector>
 
 namespace telegate {
+
+/// How far one channel has been published: the sequence number reached, and how many samples up to it were lost.
+///
+/// Threads: reach(), skip_to(), reached(): one writer. published(): any.
+/// Limits: none.
+/// Failure: none. published() waits, without a lock, for a skip in progress.
+class alignas(32) ChannelProgress {  // a power-of-two size makes indexing cheaper
+  public:
+    /// Marks all samples after the number reached, up to `seq`, as published. If some of them are missing, call
+    /// skip_to() first.
+    void reach(std::uint64_t seq) noexcept { reached_.store(seq, std::memory_order_release); }
+    /// Marks all samples after the number reached, up to `seq`, as lost.
+    void skip_to(std::uint64_t seq) noexcept;
+    [[nodiscard]] std::uint64_t reached() const noexcept { return reached_.load(std::memory_order_relaxed); }
+
+    /// Returns how many samples were ever published.
+    [[nodiscard]] std::uint64_t published() const noexcept;
+
+  private:
+    std::atomic<std::uint64_t> reached_{0};
+    std::atomic<std::uint64_t> missing_{0};
+    SequenceLock lock_;  // for skip_to()
+};
+
+/// A row of counters that one thread increments. Any thread can read a consistent copy, never half of a change.
+///
+/// Threads: begin(), add(), commit(): one writer. copy(): any.
+/// Limits: the number of cells is fixed at construction.
+/// Failure: none. copy() waits, without a lock, for a change in progress; keep the time between begin() and commit()
+/// short.
+class CounterPage {
+  public:
+    explicit CounterPage(std::size_t cells);
+
+    /// Begins a change. add() is called between begin() and commit().
+    void begin() noexcept { lock_.begin(); }
+    void add(std::size_t cell, std::uint64_t amount) noexcept {
+        cells_[cell].store(cells_[cell].load(std::memory_order_relaxed) + amount, std::memory_order_release);
+    }
+    void commit() noexcept { lock_.commit(); }
+
+    /// Copies the first out.size() cells, at most cells(), as they were between two changes.
+    void copy(std::span<std::uint64_t> out) const noexcept;
+    [[nodiscard]] std::size_t cells() const noexcept { return size_; }
+
+  private:
+    const std::size_t size_;
+    std::unique_ptr<std::atomic<std::uint64_t>[]> cells_;
+    SequenceLock lock_;
+};
 
 /// Why a sample was not published.
 enum class DropReason : std::uint8_t {

@@ -3,6 +3,7 @@
 #include "core/unique_fd.hpp"
 
 #include <atomic>
+#include <chrono>
 
 namespace telegate {
 
@@ -29,6 +30,52 @@ class Waker {
     const UniqueFd descriptor_;
     std::atomic<bool> pending_{false};
     std::atomic<unsigned long long> signaled_{0};
+};
+
+/// Wakes the consumer of a queue. In normal mode, each producer wakes it. In low-power mode, a producer whose work may
+/// wait calls wake_later() instead: the first one starts a timer for the delay that the consumer has set, and the timer
+/// wakes the consumer. No work therefore waits longer than the delay, whether or not more of it follows.
+///
+/// Threads: wake(), wake_later(), is_low_power(): any, after the work was queued. All others: only the woken thread;
+/// clear(), clear_late() and end_low_power() before it takes the work.
+/// Limits: two descriptors; one pending wake-up and one timer; one system call for each. No allocation after
+/// construction. Failure: the constructor throws std::system_error if the process has no free descriptor.
+class QueueWaker {
+  public:
+    QueueWaker();
+
+    /// Makes descriptor() readable, unless a wake-up is pending.
+    void wake() noexcept { now_.wake(); }
+    /// Makes late_descriptor() readable within the delay, unless the timer is running.
+    void wake_later() noexcept;
+
+    /// Ends the wake-up of descriptor().
+    void clear() noexcept { now_.clear(); }
+    /// Ends the wake-up of late_descriptor().
+    void clear_late() noexcept;
+
+    /// Begins low-power mode, or changes its delay, which must be positive.
+    void begin_low_power(std::chrono::milliseconds delay) noexcept;
+    /// Ends low-power mode. Work of a thread that still saw low-power mode is visible afterwards.
+    void end_low_power() noexcept;
+    [[nodiscard]] bool is_low_power() const noexcept {
+        std::atomic_thread_fence(std::memory_order_seq_cst);
+        return delay_.load(std::memory_order_relaxed) != std::chrono::milliseconds(0);
+    }
+
+    [[nodiscard]] int descriptor() const noexcept { return now_.descriptor(); }
+    [[nodiscard]] int late_descriptor() const noexcept { return timer_.get(); }
+    /// Returns how many wake-ups reached descriptor(). The others were merged into a pending one.
+    [[nodiscard]] unsigned long long signaled() const noexcept { return now_.signaled(); }
+    /// Returns how often the timer was started.
+    [[nodiscard]] unsigned long long timers() const noexcept { return timers_.load(std::memory_order_relaxed); }
+
+  private:
+    Waker now_;
+    const UniqueFd timer_;
+    std::atomic<bool> is_timer_on_{false};
+    std::atomic<std::chrono::milliseconds> delay_{std::chrono::milliseconds(0)};  // 0: normal mode
+    std::atomic<unsigned long long> timers_{0};
 };
 
 }  // namespace telegate

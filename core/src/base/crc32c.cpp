@@ -1,4 +1,4 @@
-#include "core/crc32c.hpp"
+#include "core/bytes.hpp"
 
 #include <array>
 #include <bit>

@@ -1,8 +1,6 @@
 #include "core/ledger.hpp"
 
 #include "core/assert.hpp"
-#include "core/channel_progress.hpp"
-#include "core/counter_page.hpp"
 
 #include <numeric>
 

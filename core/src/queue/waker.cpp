@@ -1,13 +1,28 @@
 #include "core/waker.hpp"
 
+#include "core/assert.hpp"
+
 #include <sys/eventfd.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <system_error>
 
 namespace telegate {
+namespace {
+
+itimerspec once_after(std::chrono::milliseconds delay) noexcept {
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(delay);
+    itimerspec time{};
+    time.it_value.tv_sec = seconds.count();
+    time.it_value.tv_nsec = std::chrono::nanoseconds(delay - seconds).count();
+    return time;
+}
+
+}  // namespace
 
 Waker::Waker() : descriptor_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
     if (descriptor_.get() < 0) {
@@ -29,6 +44,41 @@ void Waker::clear() noexcept {
     std::uint64_t count = 0;
     [[maybe_unused]] const auto taken = ::read(descriptor_.get(), &count, sizeof count);
     pending_.exchange(false);
+}
+
+QueueWaker::QueueWaker() : timer_(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)) {
+    if (timer_.get() < 0) {
+        throw std::system_error(errno, std::generic_category(), "timerfd_create");
+    }
+}
+
+void QueueWaker::wake_later() noexcept {
+    if (is_timer_on_.exchange(true)) {
+        return;
+    }
+    timers_.fetch_add(1, std::memory_order_relaxed);
+    // Low-power mode may have ended in the meantime; a time of 0 would stop the timer.
+    const auto delay = std::max(delay_.load(std::memory_order_relaxed), std::chrono::milliseconds(1));
+    const itimerspec time = once_after(delay);
+    // Cannot fail: this object owns the descriptor, and the time is valid.
+    [[maybe_unused]] const int result = ::timerfd_settime(timer_.get(), 0, &time, nullptr);
+}
+
+/// Reads the descriptor first: a timer that is started after the exchange must stay readable.
+void QueueWaker::clear_late() noexcept {
+    std::uint64_t count = 0;
+    [[maybe_unused]] const auto taken = ::read(timer_.get(), &count, sizeof count);
+    is_timer_on_.exchange(false);
+}
+
+void QueueWaker::begin_low_power(std::chrono::milliseconds delay) noexcept {
+    TELEGATE_ASSERT(delay.count() > 0);
+    delay_.store(delay, std::memory_order_relaxed);
+}
+
+void QueueWaker::end_low_power() noexcept {
+    delay_.store(std::chrono::milliseconds(0), std::memory_order_relaxed);
+    std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 
 }  // namespace telegate

@@ -4,7 +4,7 @@
 #include "core/clock.hpp"
 #include "core/histogram.hpp"
 #include "core/ledger.hpp"
-#include "core/queue_waker.hpp"
+#include "core/waker.hpp"
 #include "device/breaker.hpp"
 #include "device/device_news.hpp"
 #include "device/driver.hpp"

@@ -5,8 +5,8 @@
 #include "core/channel_table.hpp"
 #include "core/clock.hpp"
 #include "core/ledger.hpp"
-#include "core/queue_waker.hpp"
 #include "core/reactor.hpp"
+#include "core/waker.hpp"
 #include "core/watch.hpp"
 #include "line/sample_consumer.hpp"
 

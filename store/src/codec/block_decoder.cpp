@@ -3,7 +3,7 @@
 #include "codec/value_column.hpp"
 #include "store/block.hpp"
 
-#include "core/crc32c.hpp"
+#include "core/bytes.hpp"
 
 #include <zstd.h>
 

@@ -2,7 +2,7 @@
 #include "codec/integer_column.hpp"
 #include "codec/value_column.hpp"
 
-#include "core/crc32c.hpp"
+#include "core/bytes.hpp"
 
 #include <zstd.h>
 

@@ -3,7 +3,7 @@
 #include "codec/byte_io.hpp"
 #include "codec/integer_column.hpp"
 
-#include "core/crc32c.hpp"
+#include "core/bytes.hpp"
 #include "core/text.hpp"
 
 #include <algorithm>

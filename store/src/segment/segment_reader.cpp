@@ -2,7 +2,7 @@
 
 #include "segment/segment_siblings.hpp"
 
-#include "core/crc32c.hpp"
+#include "core/bytes.hpp"
 #include "core/endian.hpp"
 
 #include <algorithm>

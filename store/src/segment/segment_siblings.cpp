@@ -4,7 +4,7 @@
 #include "store/segment_directory.hpp"
 #include "store/segment_reader.hpp"
 
-#include "core/crc32c.hpp"
+#include "core/bytes.hpp"
 #include "core/endian.hpp"
 
 #include <algorithm>

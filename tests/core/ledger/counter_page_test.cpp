@@ -1,4 +1,4 @@
-#include "core/counter_page.hpp"
+#include "core/ledger.hpp"
 
 #include "support/catch.hpp"
 

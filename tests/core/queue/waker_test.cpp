@@ -1,7 +1,6 @@
 #include "core/waker.hpp"
 
 #include "core/bounded_queue.hpp"
-#include "core/queue_waker.hpp"
 #include "support/catch.hpp"
 
 #include <poll.h>

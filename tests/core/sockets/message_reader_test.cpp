@@ -1,4 +1,4 @@
-#include "core/message_reader.hpp"
+#include "core/message.hpp"
 #include "core/sockets/router_bench.hpp"
 
 #include <string>

@@ -2,7 +2,7 @@
 
 #include "core/bounded_queue.hpp"
 #include "core/ledger.hpp"
-#include "core/queue_waker.hpp"
+#include "core/waker.hpp"
 #include "gateway/durable/log_harness.hpp"
 #include "line/pump.hpp"
 #include "line/sample_consumer.hpp"

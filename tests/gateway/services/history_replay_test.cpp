@@ -1,6 +1,6 @@
 #include "services/history_replay.hpp"
 #include "base/topic_order.hpp"
-#include "core/queue_waker.hpp"
+#include "core/waker.hpp"
 #include "services/hole_replay.hpp"
 #include "support/catch.hpp"
 #include "support/rounds.hpp"

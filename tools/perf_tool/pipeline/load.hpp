@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/assert.hpp"
-#include "core/log_steps.hpp"
+#include "core/histogram.hpp"
 #include "device/driver.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "uplink/cursor_file.hpp"
 
-#include "core/crc32c.hpp"
+#include "core/bytes.hpp"
 #include "core/endian.hpp"
 
 #include <algorithm>

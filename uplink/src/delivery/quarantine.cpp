@@ -1,7 +1,6 @@
 #include "uplink/quarantine.hpp"
 
 #include "core/bytes.hpp"
-#include "core/crc32c.hpp"
 #include "core/endian.hpp"
 
 #include <algorithm>

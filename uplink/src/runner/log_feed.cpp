@@ -1,7 +1,6 @@
 #include "uplink/log_feed.hpp"
 
 #include "core/bytes.hpp"
-#include "core/crc32c.hpp"
 #include "core/text.hpp"
 
 #include <algorithm>
