@@ -1,5 +1,5 @@
 // Needs: gateway/src/events/events.cpp gateway/src/events/event_text.cpp gateway/src/base/json_excerpt.cpp
-// Needs: gateway/src/base/json_object.cpp gateway/src/log/log_line.cpp gateway/src/base/parse_time.cpp
+// Needs: gateway/src/base/json_object.cpp gateway/src/log/log_line.cpp
 // Needs: gateway/src/base/readable_bytes.cpp gateway/src/base/strict_json.cpp gateway/src/encode/time_text.cpp
 // Needs: nlohmann_json::nlohmann_json
 

@@ -1,4 +1,4 @@
-// Needs: gateway/src/services/service_request.cpp gateway/src/base/json_excerpt.cpp gateway/src/base/parse_time.cpp
+// Needs: gateway/src/services/service_request.cpp gateway/src/base/json_excerpt.cpp gateway/src/encode/time_text.cpp
 // Needs: gateway/src/base/strict_json.cpp nlohmann_json::nlohmann_json
 
 #include "services/service_request.hpp"

@@ -2,7 +2,7 @@
 // Needs: tools/gateway_tail/*_payload.cpp tools/gateway_tail/requests.cpp tools/gateway_tail/sample_text.cpp
 // Needs: tools/gateway_tail/seq_line.cpp tools/gateway_tail/service_messages.cpp tools/gateway_tail/splice.cpp
 // Needs: tools/gateway_tail/time_words.cpp gateway/src/encode/*_notices.cpp gateway/src/encode/notice_encoder.cpp
-// Needs: gateway/src/encode/time_text.cpp gateway/src/base/parse_time.cpp
+// Needs: gateway/src/encode/time_text.cpp
 // Needs: gateway/src/base/json_excerpt.cpp gateway/src/base/json_object.cpp
 // Needs: nlohmann_json::nlohmann_json
 

@@ -1,6 +1,6 @@
 #include "time_range.hpp"
 
-#include "base/parse_time.hpp"
+#include "encode/time_text.hpp"
 #include "gateway_tail/time_words.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "live_reader.hpp"
 
-#include "encode/notice_encoder.hpp"
+#include "encode/notice.hpp"
 #include "json_scan.hpp"
 #include "parse_any.hpp"
 #include "record_payload.hpp"

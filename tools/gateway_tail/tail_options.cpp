@@ -1,7 +1,7 @@
 #include "tail_options.hpp"
 
-#include "base/parse_time.hpp"
 #include "core/text.hpp"
+#include "encode/time_text.hpp"
 #include "sample_text.hpp"
 #include "time_words.hpp"
 

@@ -1,6 +1,5 @@
 #include "time_words.hpp"
 
-#include "base/parse_time.hpp"
 #include "encode/time_text.hpp"
 
 #include <algorithm>

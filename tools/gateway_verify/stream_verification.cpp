@@ -1,6 +1,6 @@
 #include "stream_verification.hpp"
 
-#include "encode/notice_encoder.hpp"
+#include "encode/notice.hpp"
 #include "gateway_tail/json_scan.hpp"
 #include "gateway_tail/parse_any.hpp"
 #include "gateway_tail/record_payload.hpp"

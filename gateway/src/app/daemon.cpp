@@ -2,24 +2,31 @@
 
 #include "base/exit_code.hpp"
 #include "config/joined.hpp"
+#include "core/start_thread.hpp"
 #include "status/state_text.hpp"
 
-#include "core/start_thread.hpp"
-
 #include <poll.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <chrono>
 #include <condition_variable>
 #include <csignal>
+#include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <mutex>
 #include <stop_token>
+#include <system_error>
 #include <vector>
 
 namespace telegate {
 namespace {
+
+constexpr std::array by_urgency{SIGTERM, SIGINT, SIGUSR1, SIGUSR2, SIGHUP};
 
 /// Checks per watchdog timeout: two while the gateway is alive, more while it is not, so that a recovered gateway sends
 /// the next ping in time.
@@ -59,6 +66,41 @@ std::string with_warnings(const std::string& text, const Health& health) {
 }
 
 }  // namespace
+
+Signals::Signals() {
+    sigset_t set;
+    sigemptyset(&set);
+    for (const int signal : by_urgency) {
+        sigaddset(&set, signal);
+    }
+    std::signal(SIGPIPE, SIG_IGN);  // writing to a disconnected peer is an error code instead of a fatal signal
+    std::signal(SIGXFSZ, SIG_IGN);  // and so is exceeding the file size limit
+    if (::pthread_sigmask(SIG_BLOCK, &set, nullptr) != 0) {
+        throw std::system_error(errno, std::generic_category(), "pthread_sigmask");
+    }
+    descriptor_ = UniqueFd(::signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC));
+    if (descriptor_.get() < 0) {
+        throw std::system_error(errno, std::generic_category(), "signalfd");
+    }
+}
+
+// One read for all signals: the kernel returns the lowest number first, so with one read per signal a storm of SIGHUP
+// would hide a SIGTERM.
+std::vector<int> Signals::take() {
+    std::array<signalfd_siginfo, by_urgency.size()> infos{};
+    const ssize_t bytes = ::read(descriptor_.get(), infos.data(), sizeof infos);
+    const auto count = static_cast<std::size_t>(std::max<ssize_t>(bytes, 0)) / sizeof infos.front();
+    std::vector<int> come;
+    for (const int signal : by_urgency) {
+        const auto is_it = [&](const signalfd_siginfo& info) {
+            return info.ssi_signo == static_cast<std::uint32_t>(signal);
+        };
+        if (std::any_of(infos.begin(), infos.begin() + static_cast<std::ptrdiff_t>(count), is_it)) {
+            come.push_back(signal);
+        }
+    }
+    return come;
+}
 
 void Daemon::run() {
     notify_.ready(running_text());

@@ -2,16 +2,38 @@
 
 #include "app/gateway.hpp"
 #include "app/service_notify.hpp"
-#include "app/signals.hpp"
 #include "core/clock.hpp"
+#include "core/unique_fd.hpp"
 #include "log/log.hpp"
 
 #include <future>
 #include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
 namespace telegate {
+
+/// The signals that control the daemon, read from a descriptor.
+///
+/// Create it first in main(): it blocks the signals, and threads inherit the signal mask.
+///
+/// Threads: the main thread.
+/// Limits: one descriptor.
+/// Failure: the constructor throws std::system_error.
+class Signals {
+  public:
+    Signals();
+
+    /// Readable when a signal is pending.
+    [[nodiscard]] int descriptor() const noexcept { return descriptor_.get(); }
+    /// Returns the pending signals, each once, the most urgent first: SIGTERM and SIGINT, then SIGUSR1, SIGUSR2 and
+    /// SIGHUP.
+    [[nodiscard]] std::vector<int> take();
+
+  private:
+    UniqueFd descriptor_;
+};
 
 /// Runs the started gateway as a service until it has stopped: handles signals, notifies the service manager, and sends
 /// watchdog pings while the gateway is alive. docs/service.md describes the signals.

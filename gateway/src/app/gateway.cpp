@@ -1,6 +1,6 @@
 #include "app/gateway.hpp"
 
-#include "app/schedule_refusals.hpp"
+#include "app/system_limits.hpp"
 #include "base/call_on_reactor.hpp"
 #include "base/exit_code.hpp"
 #include "events/device_events.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "app/consumers.hpp"
-#include "app/descriptor_limit.hpp"
+#include "app/system_limits.hpp"
 #include "base/call_on_reactor.hpp"
 #include "base/worker.hpp"
 #include "core/bounded_queue.hpp"
@@ -14,7 +14,7 @@
 #include "device/sampler.hpp"
 #include "device/sampling_threads.hpp"
 #include "durable/log_history.hpp"
-#include "encode/sample_text.hpp"
+#include "encode/json_encoder.hpp"
 #include "endpoints/last_values.hpp"
 #include "endpoints/peer_log.hpp"
 #include "endpoints/publishers.hpp"

@@ -1,4 +1,4 @@
-#include "app/read_device.hpp"
+#include "app/command_line.hpp"
 
 #include "app/device_reading.hpp"
 #include "base/exit_code.hpp"

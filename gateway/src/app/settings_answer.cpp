@@ -1,4 +1,4 @@
-#include "app/settings_answer.hpp"
+#include "app/command_line.hpp"
 
 #include "base/json_object.hpp"
 #include "config/hidden_secrets.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "encode/sample_text.hpp"
+#include "encode/json_encoder.hpp"
 #include "store/block.hpp"
 
 #include "core/telemetry_sample.hpp"

@@ -1,5 +1,7 @@
 #include "encode/json_encoder.hpp"
 
+#include "base/json_excerpt.hpp"
+#include "base/json_object.hpp"
 #include "core/utf8.hpp"
 #include "encode/digits.hpp"
 #include "encode/sample_members.hpp"
@@ -193,6 +195,30 @@ std::size_t JsonEncoder::encode(const TelemetrySample& sample, char* out) {
         *end++ = '}';
     }
     return static_cast<std::size_t>(end - out);
+}
+
+std::string json_tags_member(const Tags& tags) {
+    std::string member;
+    for (const Tag& tag : tags) {
+        member += (member.empty() ? ",\"" + std::string(sample_member::tags.name) + "\":{" : ",") +
+                  json_text(tag.name) + ':' + json_text(tag.value);
+    }
+    return member.empty() ? member : member + '}';
+}
+
+void SampleText::append(std::string& out, const TelemetrySample& sample) {
+    const std::lock_guard lock(mutex_);
+    const std::size_t before = out.size();
+    out.resize(before + encoder_.bytes_max(sample));
+    out.resize(before + encoder_.encode(sample, out.data() + before));
+}
+
+void describe_sample(JsonObject& out) {
+    out.name_schema("Sample");
+    for (const sample_member::Member& member : sample_member::all) {
+        out.set_optional(!member.is_required);
+        out.add_text(member.name, member.schema, nullptr);
+    }
 }
 
 }  // namespace telegate

@@ -3,14 +3,15 @@
 #include "base/per_channel.hpp"
 #include "core/channel_table.hpp"
 #include "core/telemetry_sample.hpp"
-#include "encode/map_notices.hpp"
-#include "encode/payload_value.hpp"
+#include "encode/notice.hpp"
+#include "encode/sample_members.hpp"
 #include "encode/step_text.hpp"
 #include "encode/tags.hpp"
 #include "encode/time_text.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <string>
 
 namespace telegate {
@@ -60,5 +61,34 @@ class JsonEncoder {
     PerChannel<Frame> frames_;
     TimeText time_;
 };
+
+class JsonObject;
+
+/// Returns `,"tags":{"site":"north"}`, to append to another member of a JSON object; "" without tags.
+[[nodiscard]] std::string json_tags_member(const Tags& tags);
+
+/// Encodes samples for REST in the `json` format of subscribers. All requests share one encoder, because it has an
+/// entry per channel.
+///
+/// Threads: any; a mutex is held while one sample is encoded.
+/// Limits: those of JsonEncoder. Failure: append() may throw std::bad_alloc.
+class SampleText {
+  public:
+    SampleText(const ChannelTable& channels, std::int64_t epoch_ms, const Tags& tags = {})
+        : channels_(channels), encoder_(channels, epoch_ms, tags), epoch_ms_(epoch_ms) {}
+
+    void append(std::string& out, const TelemetrySample& sample);
+    [[nodiscard]] std::int64_t epoch_ms() const noexcept { return epoch_ms_; }
+    [[nodiscard]] const ChannelTable& channels() const noexcept { return channels_; }
+
+  private:
+    const ChannelTable& channels_;
+    std::mutex mutex_;
+    JsonEncoder encoder_;
+    const std::int64_t epoch_ms_;
+};
+
+/// Describes a sample as SampleText encodes it. Threads: one.
+void describe_sample(JsonObject& out);
 
 }  // namespace telegate

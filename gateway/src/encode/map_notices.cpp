@@ -1,4 +1,4 @@
-#include "encode/map_notices.hpp"
+#include "encode/notice.hpp"
 
 #include "core/assert.hpp"
 #include "core/endian.hpp"

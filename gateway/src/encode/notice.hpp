@@ -1,8 +1,11 @@
 #pragma once
 
+#include "config/payload_format.hpp"
 #include "core/channel_table.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -51,5 +54,53 @@ struct NoticeFields {
 
 [[nodiscard]] std::string gap_topic(const ChannelInfo& channel);
 [[nodiscard]] std::string beat_topic(const ChannelInfo& channel);
+
+// Notices as JSON objects and CBOR maps with the same keys. Threads: any. Limits: notice_bytes_max. Failure: may throw
+// std::bad_alloc.
+
+/// More than the longest notice of a gateway.
+inline constexpr std::size_t notice_bytes_max = 512;
+
+struct JsonNotices {
+    static void append(const NoticeContext& context, const GapNotice& notice, std::string& out);
+    static void append(const NoticeContext& context, const BeatNotice& notice, std::string& out);
+    /// See read_notice().
+    [[nodiscard]] static std::optional<NoticeFields> read(NoticeKind kind, std::string_view payload);
+};
+
+struct CborNotices {
+    static void append(const NoticeContext& context, const GapNotice& notice, std::string& out);
+    static void append(const NoticeContext& context, const BeatNotice& notice, std::string& out);
+    [[nodiscard]] static std::optional<NoticeFields> read(NoticeKind kind, std::string_view payload);
+};
+
+/// Notices as records with their own types. Threads: any. Limits: none. Failure: append() may throw std::bad_alloc.
+struct RecordNotices {
+    static void append(const NoticeContext& context, const GapNotice& notice, std::string& out);
+    static void append(const NoticeContext& context, const BeatNotice& notice, std::string& out);
+    /// See read_notice().
+    [[nodiscard]] static std::optional<NoticeFields> read(NoticeKind kind, std::string_view payload);
+};
+
+/// Encodes notices as payloads of docs/wire.md.
+///
+/// Threads: any. Limits: none; a payload has fewer than 512 bytes. Failure: append() may throw std::bad_alloc and then
+/// leaves `out` unchanged.
+class NoticeEncoder {
+  public:
+    NoticeEncoder(PayloadFormat format, const NoticeContext& context) noexcept : format_(format), context_(context) {}
+
+    /// Appends to `out`, so that the caller can reuse it.
+    void append(const GapNotice& notice, std::string& out) const;
+    void append(const BeatNotice& notice, std::string& out) const;
+
+  private:
+    PayloadFormat format_;
+    NoticeContext context_;
+};
+
+/// Reads the payload of a notice. The keys of an object may have any order; unknown keys are ignored. nullopt: not a
+/// notice of this kind and format. Threads: any.
+[[nodiscard]] std::optional<NoticeFields> read_notice(PayloadFormat format, NoticeKind kind, std::string_view payload);
 
 }  // namespace telegate

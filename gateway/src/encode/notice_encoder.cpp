@@ -1,4 +1,4 @@
-#include "encode/notice_encoder.hpp"
+#include "encode/notice.hpp"
 
 #include "encode/encoders.hpp"
 

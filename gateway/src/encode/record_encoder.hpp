@@ -3,8 +3,8 @@
 #include "core/channel_table.hpp"
 #include "core/endian.hpp"
 #include "core/telemetry_sample.hpp"
-#include "encode/payload_value.hpp"
-#include "encode/record_notices.hpp"
+#include "encode/notice.hpp"
+#include "encode/sample_members.hpp"
 #include "encode/tags.hpp"
 
 #include <array>

@@ -1,6 +1,9 @@
 #pragma once
 
+#include "core/telemetry_sample.hpp"
+
 #include <array>
+#include <cmath>
 #include <string_view>
 
 /// The members of a sample in the formats `json` and `cbor`, see docs/wire.md. The encoders take the names from here,
@@ -29,3 +32,22 @@ inline constexpr Member mono_ns{"mono_ns", R"({"type":"integer"})", false};
 inline constexpr std::array all{device, channel, epoch, seq, time, value, unit, tags, quality, time_quality, mono_ns};
 
 }  // namespace telegate::sample_member
+
+namespace telegate {
+
+/// Returns whether the value is NaN or infinite; payloads of every format omit such a value.
+[[nodiscard]] inline bool is_nan_or_infinite(const TelemetrySample& sample) noexcept {
+    return sample.type == ValueType::real && !std::isfinite(sample.value.real);
+}
+
+/// Returns the quality in the payload: bad for NaN and infinities.
+[[nodiscard]] inline Quality quality_of(const TelemetrySample& sample) noexcept {
+    return is_nan_or_infinite(sample) ? Quality::bad : sample.quality;
+}
+
+/// Returns whether the payload marks the time as unsynchronized and adds the monotonic time.
+[[nodiscard]] inline bool has_doubtful_time(const TelemetrySample& sample) noexcept {
+    return (sample.flags & sample_flag::time_unsynchronized) != 0;
+}
+
+}  // namespace telegate

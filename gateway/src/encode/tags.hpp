@@ -14,7 +14,4 @@ struct Tag {
 /// In the order of the settings; names are unique.
 using Tags = std::vector<Tag>;
 
-/// Returns `,"tags":{"site":"north"}`, to append to another member of a JSON object; "" without tags.
-[[nodiscard]] std::string json_tags_member(const Tags& tags);
-
 }  // namespace telegate

@@ -53,4 +53,7 @@ class TimeText {
 /// Returns the same; nullopt for 0, which stands for an unknown time.
 [[nodiscard]] std::optional<std::string> time_or_null(std::int64_t time_utc_ns);
 
+/// Parses a time such as "2026-11-20T23:11:34.123456789Z", with up to nine decimals, as ns since 1970 UTC.
+[[nodiscard]] std::optional<std::int64_t> parse_iso8601(std::string_view text) noexcept;
+
 }  // namespace telegate

@@ -1,7 +1,6 @@
 #include "events/event_text.hpp"
 
 #include "base/json_object.hpp"
-#include "base/parse_time.hpp"
 #include "base/strict_json.hpp"
 #include "encode/time_text.hpp"
 #include "log/log_line.hpp"

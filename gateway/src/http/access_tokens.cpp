@@ -1,6 +1,6 @@
 #include "http/access_tokens.hpp"
 
-#include "base/file_fault.hpp"
+#include "base/whole_file.hpp"
 #include "config/credential_path.hpp"
 #include "config/joined.hpp"
 

@@ -1,6 +1,6 @@
 #include "http/tls_context.hpp"
 
-#include "base/file_fault.hpp"
+#include "base/whole_file.hpp"
 #include "http/http_socket.hpp"
 #include "http/tls_handshakes.hpp"
 

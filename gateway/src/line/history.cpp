@@ -1,6 +1,6 @@
 #include "line/history.hpp"
 
-#include "base/first_where.hpp"
+#include "line/kept_samples.hpp"
 
 #include <algorithm>
 #include <array>

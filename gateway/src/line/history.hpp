@@ -1,6 +1,5 @@
 #pragma once
 
-#include "base/mapped_memory.hpp"
 #include "core/clock.hpp"
 #include "core/telemetry_sample.hpp"
 #include "line/kept_samples.hpp"

@@ -1,6 +1,5 @@
 #include "line/kept_samples.hpp"
 
-#include "base/first_where.hpp"
 #include "core/channel_table.hpp"
 
 #include <algorithm>

@@ -1,17 +1,80 @@
 #pragma once
 
-#include "base/mapped_memory.hpp"
 #include "core/sequence_lock.hpp"
 #include "core/telemetry_sample.hpp"
+
+#include <sys/mman.h>
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <new>
 #include <optional>
 #include <span>
 
 namespace telegate {
+
+/// Returns the first index in [low, high) for which `holds` is true; `high` if there is none. `holds` must be true for
+/// all indexes after that.
+template <class Holds>
+[[nodiscard]] std::uint64_t first_where(std::uint64_t low, std::uint64_t high, const Holds& holds) {
+    while (low < high) {
+        const std::uint64_t middle = low + (high - low) / 2;
+        if (holds(middle)) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    return low;
+}
+
+inline constexpr std::uint64_t first_where_checks_max = 1'024;
+
+/// Like first_where(), for a `holds` that may change between true and false: checks up to first_where_checks_max
+/// indexes spread over the range, then searches between the first match and the index checked before it.
+template <class Holds>
+[[nodiscard]] std::uint64_t first_where_unsorted(std::uint64_t low, std::uint64_t high, const Holds& holds) {
+    if (low >= high) {
+        return high;
+    }
+    const std::uint64_t step = (high - low) / first_where_checks_max + 1;
+    for (std::uint64_t check = low; check < high; check += step) {
+        if (holds(check)) {
+            return first_where(low, check, holds);
+        }
+        low = check + 1;
+    }
+    return first_where(low, high, holds);
+}
+
+/// An array of zeros. Each page uses memory only after its first write.
+///
+/// Threads: like an array.
+/// Limits: none.
+/// Failure: the constructor throws std::bad_alloc if the address space is exhausted.
+template <class Item>
+class MappedMemory {
+  public:
+    explicit MappedMemory(std::size_t items)
+        : bytes_(items * sizeof(Item)),
+          memory_(::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) {
+        if (memory_ == MAP_FAILED) {
+            throw std::bad_alloc();
+        }
+    }
+    ~MappedMemory() { ::munmap(memory_, bytes_); }
+    MappedMemory(const MappedMemory&) = delete;
+    MappedMemory& operator=(const MappedMemory&) = delete;
+
+    [[nodiscard]] Item* data() const noexcept { return static_cast<Item*>(memory_); }
+    [[nodiscard]] Item& operator[](std::size_t index) const noexcept { return data()[index]; }
+
+  private:
+    const std::size_t bytes_;
+    void* const memory_;
+};
 
 /// The last samples of rarely published channels, after the history overwrote them. Before the history overwrites
 /// samples, it passes them to sweep(), the oldest first; a sample is kept unless `per_channel` newer samples of its

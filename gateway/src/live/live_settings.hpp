@@ -2,8 +2,8 @@
 
 #include "base/worker.hpp"
 #include "config/settings.hpp"
+#include "config/settings_sources.hpp"
 #include "core/clock.hpp"
-#include "live/reload_source.hpp"
 #include "live/settings_applier.hpp"
 #include "log/log.hpp"
 #include "status/reload_report.hpp"
@@ -16,11 +16,39 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace telegate {
+
+/// A thread of the gateway did not respond in time, and will complete the step when it does.
+struct LateAnswer : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+/// The source of settings.
+struct ReloadSource {
+    std::string path = {};  // for display
+    /// Reads the settings again. Throws SettingsError. Empty: there is nothing to reload from.
+    std::function<LoadedSettings()> load = {};
+    /// Returns a text that changes whenever a file that load() reads may have changed. Empty: unknown.
+    std::function<std::string()> files_stamp = {};
+    /// Reads files that the settings in force name, such as tokens, again at each reload. Throws LateAnswer, or
+    /// std::runtime_error with the problem of a file.
+    std::function<CredentialsRead(const Settings&)> reload_files = {};
+};
+
+/// Returns a source with everything that start-up reads.
+[[nodiscard]] inline ReloadSource source_of(const SettingsSources& sources) {
+    return {.path = sources.file,
+            .load = [sources] { return load_settings(sources); },
+            .files_stamp =
+                [sources] {
+                    return files_stamp(sources);
+                }};
+}
 
 /// Settings that are or were in force, kept for rollback.
 struct ConfigGeneration {

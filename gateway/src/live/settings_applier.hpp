@@ -11,8 +11,8 @@
 #include "endpoints/service_endpoints.hpp"
 #include "events/alarms.hpp"
 #include "events/events.hpp"
-#include "live/plan_change.hpp"
 #include "log/log_level.hpp"
+#include "plan/plan.hpp"
 #include "publish/heartbeats.hpp"
 #include "uplinks/uplinks.hpp"
 
@@ -24,6 +24,17 @@
 #include <vector>
 
 namespace telegate {
+
+/// Changed settings as a plan, and the devices that differ, with new drivers where needed.
+struct PlannedChange {
+    Plan plan;  // its devices are moved to `devices`
+    DeviceChange devices;
+};
+
+/// Plans a change without touching anything that runs. `changes` is diff(from, to). Throws SettingsError with every
+/// problem.
+[[nodiscard]] PlannedChange plan_change(const Settings& from, const Settings& to,
+                                        const std::vector<SettingChange>& changes);
 
 /// Applies a change of settings to the running parts. Steps that can fail come first and can be rolled back: plan and
 /// drivers, addresses, the response of the sampling thread. The remaining steps cannot fail.

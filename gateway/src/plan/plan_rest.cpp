@@ -1,9 +1,9 @@
 #include "plan/plan_sections.hpp"
 
-#include "base/file_fault.hpp"
+#include "base/whole_file.hpp"
 #include "config/credential_path.hpp"
 #include "config/section_problems.hpp"
-#include "http/host_name.hpp"
+#include "http/http_text.hpp"
 #include "http/rest_options.hpp"
 #include "http/tls_context.hpp"
 

@@ -5,7 +5,7 @@
 #include "core/channel_table.hpp"
 #include "core/clock.hpp"
 #include "core/publisher.hpp"
-#include "encode/notice_encoder.hpp"
+#include "encode/notice.hpp"
 #include "encode/tags.hpp"
 #include "line/sample_consumer.hpp"
 

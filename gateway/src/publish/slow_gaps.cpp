@@ -1,6 +1,6 @@
 #include "publish/slow_gaps.hpp"
 
-#include "encode/notice_encoder.hpp"
+#include "encode/notice.hpp"
 
 #include <algorithm>
 

@@ -2,7 +2,7 @@
 
 #include "core/delivery.hpp"
 #include "core/telemetry_sample.hpp"
-#include "encode/notice_encoder.hpp"
+#include "encode/notice.hpp"
 #include "publish/slow_gaps_runs.hpp"
 
 #include <array>

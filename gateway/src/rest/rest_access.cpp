@@ -1,7 +1,7 @@
 #include "rest/rest_access.hpp"
 
 #include "core/text.hpp"
-#include "http/host_name.hpp"
+#include "http/http_text.hpp"
 #include "rest/rest_refusals.hpp"
 #include "rest/rest_table.hpp"
 #include "rest/rest_traffic.hpp"

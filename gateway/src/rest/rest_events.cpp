@@ -1,5 +1,5 @@
-#include "base/parse_time.hpp"
 #include "config/joined.hpp"
+#include "encode/time_text.hpp"
 #include "events/event_text.hpp"
 #include "events/events.hpp"
 #include "rest/rest_refusals.hpp"

@@ -3,7 +3,7 @@
 #include "config/payload_format.hpp"
 #include "device/sampler.hpp"
 #include "durable/log_history.hpp"
-#include "encode/sample_text.hpp"
+#include "encode/json_encoder.hpp"
 #include "events/alarms.hpp"
 #include "events/events.hpp"
 #include "http/http_budget.hpp"

@@ -4,7 +4,7 @@
 #include "base/json_object.hpp"
 #include "config/payload_format.hpp"
 #include "config/settings_table.hpp"
-#include "encode/sample_text.hpp"
+#include "encode/json_encoder.hpp"
 #include "http/problem.hpp"
 #include "rest/channel_answer.hpp"
 #include "rest/rest_query.hpp"

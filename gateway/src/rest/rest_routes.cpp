@@ -2,7 +2,7 @@
 
 #include "base/readable_bytes.hpp"
 #include "config/joined.hpp"
-#include "http/media_type.hpp"
+#include "http/http_text.hpp"
 #include "http/problem.hpp"
 #include "log/log_line.hpp"
 #include "rest/rest_access.hpp"

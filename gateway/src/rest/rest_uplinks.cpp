@@ -1,4 +1,3 @@
-#include "base/parse_time.hpp"
 #include "config/joined.hpp"
 #include "encode/time_text.hpp"
 #include "rest/rest_body.hpp"

@@ -5,7 +5,7 @@
 #include "core/clock.hpp"
 #include "core/ledger.hpp"
 #include "durable/log_history.hpp"
-#include "encode/sample_text.hpp"
+#include "encode/json_encoder.hpp"
 #include "encode/tags.hpp"
 #include "line/pump.hpp"
 #include "services/asked_requests.hpp"

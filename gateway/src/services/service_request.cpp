@@ -1,10 +1,10 @@
 #include "services/service_request.hpp"
 
 #include "base/json_excerpt.hpp"
-#include "base/parse_time.hpp"
 #include "base/strict_json.hpp"
 #include "config/joined.hpp"
 #include "config/quantity.hpp"
+#include "encode/time_text.hpp"
 
 #include <nlohmann/json.hpp>
 

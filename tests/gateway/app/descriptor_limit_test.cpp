@@ -1,4 +1,4 @@
-#include "app/descriptor_limit.hpp"
+#include "app/system_limits.hpp"
 
 #include "support/catch.hpp"
 

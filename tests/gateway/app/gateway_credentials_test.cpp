@@ -1,5 +1,5 @@
 #include "app/gateway.hpp"
-#include "live/reload_source.hpp"
+#include "live/live_settings.hpp"
 #include "support/catch.hpp"
 #include "support/scratch_dir.hpp"
 

@@ -1,4 +1,4 @@
-#include "app/read_device.hpp"
+#include "app/command_line.hpp"
 
 #include "config/problems.hpp"
 #include "support/catch.hpp"

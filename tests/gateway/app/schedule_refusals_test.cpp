@@ -1,4 +1,4 @@
-#include "app/schedule_refusals.hpp"
+#include "app/system_limits.hpp"
 
 #include "support/catch.hpp"
 #include "support/gateway_fixture.hpp"

@@ -1,4 +1,4 @@
-#include "app/settings_answer.hpp"
+#include "app/command_line.hpp"
 
 #include "config/problems.hpp"
 #include "plan/checks.hpp"

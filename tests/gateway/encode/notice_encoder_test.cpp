@@ -1,4 +1,4 @@
-#include "encode/notice_encoder.hpp"
+#include "encode/notice.hpp"
 
 #include "encode/record_encoder.hpp"
 #include "gateway/encode/encoder_harness.hpp"

@@ -1,7 +1,7 @@
 #include "endpoints/last_values.hpp"
 
 #include "core/subscriber.hpp"
-#include "encode/notice_encoder.hpp"
+#include "encode/notice.hpp"
 #include "gateway/encode/encoder_harness.hpp"
 #include "support/catch.hpp"
 #include "support/manual_clock.hpp"

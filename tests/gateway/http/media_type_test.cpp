@@ -1,4 +1,4 @@
-#include "http/media_type.hpp"
+#include "http/http_text.hpp"
 
 #include "support/catch.hpp"
 

@@ -2,7 +2,7 @@
 #include "core/publisher.hpp"
 #include "core/subscriber.hpp"
 #include "durable/durable_log.hpp"
-#include "encode/notice_encoder.hpp"
+#include "encode/notice.hpp"
 #include "gateway/encode/encoder_harness.hpp"
 #include "line/history.hpp"
 #include "line/pump.hpp"

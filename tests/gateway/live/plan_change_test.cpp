@@ -1,4 +1,4 @@
-#include "live/plan_change.hpp"
+#include "live/settings_applier.hpp"
 
 #include "config/load.hpp"
 #include "support/catch.hpp"

@@ -1,7 +1,7 @@
 #include "plan/plan_sections.hpp"
 
 #include "gateway/plan/plan_problems.hpp"
-#include "live/plan_change.hpp"
+#include "live/settings_applier.hpp"
 #include "plan/plan.hpp"
 #include "support/catch.hpp"
 

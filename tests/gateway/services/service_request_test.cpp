@@ -1,6 +1,6 @@
 #include "services/service_request.hpp"
 
-#include "base/parse_time.hpp"
+#include "encode/time_text.hpp"
 #include "support/catch.hpp"
 
 #include <string>

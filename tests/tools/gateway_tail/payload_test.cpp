@@ -1,4 +1,4 @@
-#include "base/parse_time.hpp"
+#include "encode/time_text.hpp"
 #include "gateway_tail/json_scan.hpp"
 #include "gateway_tail/live_reader.hpp"
 #include "gateway_tail/parse_any.hpp"

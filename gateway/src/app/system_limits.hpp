@@ -1,6 +1,10 @@
 #pragma once
 
+#include "device/thread_schedule.hpp"
+#include "log/log_line.hpp"
+
 #include <cstddef>
+#include <vector>
 
 namespace telegate {
 
@@ -28,5 +32,9 @@ void check_free_descriptors(std::size_t limit);
 /// there are enough descriptors.
 [[nodiscard]] DescriptorShares share_descriptors(std::size_t limit, std::size_t own, std::size_t rest,
                                                  std::size_t rest_streams) noexcept;
+
+/// Returns a log line for each setting of the sampling thread that the system refused or granted only in part, with the
+/// reason and a remedy. Threads: any.
+[[nodiscard]] std::vector<LogLine> schedule_refusals(const ScheduleGrant& grant);
 
 }  // namespace telegate
