@@ -1,5 +1,5 @@
-#include "modbus/modbus_settings.hpp"
 #include "modbus/frames.hpp"
+#include "modbus/modbus_settings.hpp"
 
 #include <algorithm>
 #include <array>

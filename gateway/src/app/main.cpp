@@ -13,24 +13,14 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <exception>
 #include <iostream>
 #include <memory>
-#include <new>
-#include <string_view>
 #include <system_error>
 
 namespace {
 
 using namespace telegate;
-
-/// The new-handler. The next start names what is lost, as after a crash.
-[[noreturn]] void end_without_memory() {
-    constexpr std::string_view line = "telegate: out of memory; the process ends\n";
-    [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
-    std::_Exit(exit_code::os_error);
-}
 
 int answer(const CommandLine& command_line) {
     const SettingsAnswer answer = answer_settings(command_line);
@@ -60,7 +50,7 @@ int run(const CommandLine& command_line) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    std::set_new_handler(end_without_memory);
+    exit_code::exit_without_memory();
     try {
         const ParsedCommandLine parsed = parse_command_line(argc, argv, environ);
         if (parsed.exit_code) {

@@ -1,9 +1,14 @@
 #include "base/exit_code.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdlib>
+#include <new>
 #include <ostream>
+#include <string_view>
 
 namespace telegate::exit_code {
 
@@ -14,6 +19,14 @@ bool is_refused(const std::error_code& error) noexcept {
 }
 
 }  // namespace
+
+void exit_without_memory() noexcept {
+    std::set_new_handler([] {
+        constexpr std::string_view line = "telegate: out of memory; the process ends\n";
+        [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
+        std::_Exit(os_error);
+    });
+}
 
 int of_start(const std::error_code& error) noexcept {
     constexpr std::array about_addresses{std::errc::address_in_use,

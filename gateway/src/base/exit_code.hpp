@@ -19,6 +19,10 @@ inline constexpr int io_error = 74;       // the output cannot be written to std
 inline constexpr int not_permitted = 77;  // permission denied by the system
 inline constexpr int config = 78;
 
+/// Makes operator new end the process with os_error when there is no memory. The next start names what is lost, as
+/// after a crash.
+void exit_without_memory() noexcept;
+
 /// Returns the exit code for a start that failed with `error`: unavailable, not_permitted or os_error.
 [[nodiscard]] int of_start(const std::error_code& error) noexcept;
 

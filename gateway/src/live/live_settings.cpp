@@ -5,7 +5,7 @@
 #include "config/settings_instances.hpp"
 #include "config/settings_table.hpp"
 #include "core/endpoint.hpp"
-#include "http/host_name.hpp"
+#include "http/http_text.hpp"
 #include "log/log_line.hpp"
 #include "settings/settings_json.hpp"
 

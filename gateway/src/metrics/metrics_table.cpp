@@ -69,10 +69,11 @@ void list_endpoint(JsonObject& out, const FiguresByEndpoint::value_type& endpoin
 }
 
 void list_events(JsonObject& out, const EventCounts& counts) {
-    constexpr MetricName metric = counter("telegate_events",
-                                          "Events of devices and alarms by outcome: added to GET /events, suppressed, or "
-                                          "overwritten there.",
-                                          "outcome");
+    constexpr MetricName metric =
+        counter("telegate_events",
+                "Events of devices and alarms by outcome: added to GET /events, suppressed, or "
+                "overwritten there.",
+                "outcome");
     out.add_metric(metric, counts.added, {{metric.by, "added"}});
     out.add_metric(metric, counts.suppressed, {{metric.by, "suppressed"}});
     out.add_metric(metric, counts.overwritten, {{metric.by, "overwritten"}});

@@ -294,8 +294,7 @@ void list_services(JsonObject& out, const ServicesStatus& services) {
                     "Replies that were still waiting to be read when the connection closed."));
     out.add("replies_pending", totals.pending);
     out.add("replies_lost", services.replies_lost,
-            counter("telegate_services_replies_lost",
-                    "Requests without a reply because the peer had disconnected."));
+            counter("telegate_services_replies_lost", "Requests without a reply because the peer had disconnected."));
     out.add("backlog_bytes", services.backlog_bytes,
             gauge("telegate_services_backlog_bytes", "Bytes of replies waiting to be read."));
 }

@@ -4,7 +4,6 @@
 
 #include "core/curve.hpp"
 #include "core/message.hpp"
-#include "core/message.hpp"
 #include "core/publisher.hpp"
 #include "core/reactor.hpp"
 #include "core/router.hpp"
