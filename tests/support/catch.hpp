@@ -5,7 +5,4 @@
 #include <catch2/catch_all.hpp>
 #else
 #include <catch2/catch.hpp>
-namespace Catch {
-using EventListenerBase = TestEventListenerBase;
-}
 #endif

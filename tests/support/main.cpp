@@ -16,10 +16,16 @@ namespace {
 
 std::atomic<bool> may_start_threads = true;
 
-class OneThread final : public Catch::EventListenerBase {
+#if __has_include(<catch2/catch_all.hpp>)
+using ListenerBase = Catch::EventListenerBase;
+#else  // Catch2 2
+using ListenerBase = Catch::TestEventListenerBase;
+#endif
+
+class OneThread final : public ListenerBase {
   public:
-    template <class Config>  // differs between Catch2 2 and 3
-    explicit OneThread(const Config& config) : EventListenerBase(config) {
+    template <class Config>  // differs, too
+    explicit OneThread(const Config& config) : ListenerBase(config) {
         if (regcomp(&pattern_, TELEGATE_ONE_THREAD_TESTS, REG_EXTENDED | REG_NOSUB) != 0) {
             std::abort();
         }

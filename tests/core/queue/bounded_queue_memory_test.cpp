@@ -7,7 +7,6 @@
 #include <vector>
 
 using namespace telegate;
-using namespace telegate::test;
 
 namespace {
 
