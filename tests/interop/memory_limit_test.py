@@ -6,8 +6,7 @@ import raw_zmtp
 from device_peers import DeviceTest, main
 from gateway_process import DEADLINE_S
 
-SETTINGS = """queue_size = 4096
-[gateway]
+SETTINGS = """[gateway]
 state_file = {folder}/state
 [log]
 path = {folder}/log

@@ -1,9 +1,10 @@
 #pragma once
 
+#include "core/assert.hpp"
+
 #include <sys/mman.h>
 
 #include <cstddef>
-#include <new>
 #include <type_traits>
 #include <utility>
 
@@ -22,7 +23,7 @@ class PageArray {
     explicit PageArray(std::size_t size) : bytes_(size * sizeof(T)) {
         void* const memory = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (memory == MAP_FAILED) {
-            throw std::bad_alloc();
+            out_of_memory();
         }
         if (bytes_ >= huge_page_bytes) {
             ::madvise(memory, bytes_, MADV_HUGEPAGE);  // optimization only: failure is ignored

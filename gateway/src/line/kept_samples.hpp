@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/assert.hpp"
 #include "core/sequence_lock.hpp"
 #include "core/telemetry_sample.hpp"
 
@@ -9,7 +10,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <new>
 #include <optional>
 #include <span>
 
@@ -61,7 +61,7 @@ class MappedMemory {
         : bytes_(items * sizeof(Item)),
           memory_(::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) {
         if (memory_ == MAP_FAILED) {
-            throw std::bad_alloc();
+            out_of_memory();
         }
     }
     ~MappedMemory() { ::munmap(memory_, bytes_); }

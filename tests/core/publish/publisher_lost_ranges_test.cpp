@@ -96,6 +96,7 @@ TEST_CASE("conflated copies that are too old are reported with their own samples
 TEST_CASE("messages for one subscriber that are too old are reported with their own samples",
           "[core][publisher][policy]") {
     SlowBench bench;
+    bench.numbers_per_notice = 1;  // each notice has the topic of its message
     bench.h.publisher->set_delivery(bench.h.endpoint, {SlowPolicy::drop_oldest, 1024 * 1024, 500ms});
     RawPeer peer = bench.h.subscriber({"t"}, 4096);
     const std::uint64_t id = bench.h.last_status().id;
