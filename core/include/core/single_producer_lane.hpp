@@ -198,7 +198,7 @@ class SingleProducerLane {
         if (block != nullptr) {
             spares_ = block->next;
         } else {
-            block = new Block;
+            block = std::make_unique_for_overwrite<Block>().release();
             ++blocks_;
         }
         tail_block_->next = block;
