@@ -60,7 +60,7 @@ def main():
             [SCHEMATHESIS, "--config-file", rules, "run", f"{gateway.rest}/openapi.json", "--exclude-path", "/stream",
              "--seed", "1", "--rate-limit", "40/s",
              "--max-examples", os.environ.get("TELEGATE_SCHEMATHESIS_EXAMPLES", "20"), "--request-timeout", "10",
-             "--no-color"], cwd=gateway.folder, timeout=400)
+             "--no-color"], cwd=gateway.folder, timeout=900)
         alive = gateway.process.poll() is None
         print("the gateway still runs" if alive else "the gateway has exited")
         return result.returncode if alive else 1
