@@ -6,10 +6,8 @@
 namespace telegate {
 
 void RemoteSessions::add(std::uint64_t id, RemoteSession session) {
-    std::map<std::uint64_t, RemoteSession> added;  // allocates first, so that a failure leaves nothing to undo
-    const RemoteSession& remote = added.emplace(id, std::move(session)).first->second;
-    places_.add({id, nullptr}, remote.client);
-    sessions_.merge(added);
+    places_.add({id, nullptr}, session.client);
+    sessions_.emplace(id, std::move(session));
 }
 
 std::uint64_t RemoteSessions::newest_of(std::string_view client) const noexcept {

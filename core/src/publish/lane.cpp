@@ -60,9 +60,6 @@ void Lane::collect() {
     if (fresh.empty()) {
         return;
     }
-    if (waiting_.size() == waiting_.capacity()) {  // first, so that a failure leaves nothing to undo
-        waiting_.reserve(2 * waiting_.size() + 1);
-    }
     fresh.take_runs([this](SegmentRef segment, const Slice& slice, std::uint32_t messages) {
         const std::uint64_t start = segment->start;
         const std::uint64_t log_end = start + segment->capacity;

@@ -82,7 +82,6 @@ SubscriptionIndex::Insert SubscriptionIndex::insert(SubscriberKey subscriber, st
         all_bytes > usable(limits::subscription_bytes_total_max, bytes_share_, own_bytes <= bytes_share_)) {
         return Insert::refused;
     }
-    // Allocate everything first, so that a failure leaves nothing to undo.
     pairs_.reserve_one();
     memberships_.reserve(1);
     if (cell == none) {

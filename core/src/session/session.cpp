@@ -374,7 +374,7 @@ void Session::tick_retired(Time now) {
 }
 
 /// Returns how the connection ended: `error` is an errno value of its stream, or end_of_stream. `message` gets the text
-/// of an error that is not a disconnection, so that a normal end needs no memory.
+/// of an error that is not a disconnection.
 Session::End Session::end_by(int error, std::string& message) const {
     if (error != end_of_stream && !is_disconnection(error)) {
         message = std::generic_category().message(error);

@@ -100,7 +100,6 @@ std::size_t CounterRows::find(std::string_view name) const noexcept {
 
 void CounterRows::add(SampleBatch& batch, std::string_view name) {
     constexpr std::size_t part_bytes_max = 32;  // leaves space for the prefix and the longest column
-    rows_.reserve(rows_.size() + 1);            // first: without memory for the row, its name stays free
     Row row;
     row.name = name;
     const std::string free = names_.find(std::string(layout_.prefix) + '.', name, part_bytes_max);

@@ -132,7 +132,6 @@ class IioDriver final : public Driver {
             ++left_out_;
             return SampleBatch::Channel::none;
         }
-        known_.reserve(known_.size() + 1);  // first: without memory for the channel, its name stays free
         const std::string free = names_.find("", name, topic_part_bytes_max);
         Known added{name, batch.add_channel(free, iio::kind_of(name).unit)};
         names_.use(free);

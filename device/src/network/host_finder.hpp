@@ -3,14 +3,22 @@
 #include "core/clock.hpp"
 #include "core/host_lookup.hpp"
 #include "device/cancel_signal.hpp"
-#include "network/host_port.hpp"
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace telegate::network {
+
+struct HostPort {
+    std::string host;  // a name or numeric; IPv6 without brackets
+    std::string port;
+};
+
+/// Parses HOST, HOST:PORT or [IPV6]:PORT; returns nullopt for other texts.
+[[nodiscard]] std::optional<HostPort> parse_host_port(std::string_view text, std::string_view default_port);
 
 /// Resolves a host to addresses, and waits for the result. A numeric address is resolved immediately.
 ///

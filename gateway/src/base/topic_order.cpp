@@ -10,7 +10,6 @@ void TopicOrder::catch_up() {
     if (known == size) {
         return;
     }
-    ids_.reserve(size);  // first: if it throws, the order is unchanged
     for (std::size_t i = known; i < size; ++i) {
         ids_.push_back(static_cast<ChannelId>(i));
     }

@@ -2,10 +2,10 @@
 
 #include "base/call_on_reactor.hpp"
 #include "config/load.hpp"
+#include "device/common_settings.hpp"
 #include "events/device_events.hpp"
 
 #include <algorithm>
-#include <array>
 #include <exception>
 #include <stdexcept>
 #include <string_view>
@@ -14,19 +14,17 @@
 namespace telegate {
 namespace {
 
-/// Device settings that the sampler uses, not the driver.
-constexpr std::array<std::string_view, 9> keys_not_of_driver{
-    "interval_ms",     "interval_us",         "align",    "offset_ms", "errors_before_safe", "breaker_failures",
-    "breaker_wait_ms", "breaker_wait_max_ms", "autostart"};
-
-/// Returns whether the driver of this device must be recreated. Drivers use the settings of their channels.
+/// Returns whether the driver of this device must be recreated. Drivers use the settings of their channels, but not
+/// those that every device has; the sampler does.
 bool is_about_driver(const SettingChange& change, const std::string& device) {
     if (change.section == "channel") {
         return change.name.starts_with(device + '/');
     }
-    const bool is_not_of_driver =
-        std::find(keys_not_of_driver.begin(), keys_not_of_driver.end(), change.key) != keys_not_of_driver.end();
-    return change.section == "device" && change.name == device && !is_not_of_driver;
+    const auto rows = common_rows();
+    const bool is_common = std::any_of(rows.begin(), rows.end(), [&](const SettingRow& row) {
+        return row.section == "device" && row.key == change.key;
+    });
+    return change.section == "device" && change.name == device && (!is_common || change.key == "driver");
 }
 
 const DeviceSettings* find_device(const Settings& settings, std::string_view name) {

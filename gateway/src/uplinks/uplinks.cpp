@@ -293,7 +293,7 @@ void Uplinks::change(const std::vector<UplinkOptions>& wanted,
     }
     end(ended);  // before others use their cursors; until then, they are in the list, and keep_from() regards them
     List after;
-    after.reserve(wanted.size());  // first: an uplink that has started must not be lost
+    after.reserve(wanted.size());
     for (const UplinkOptions& options : wanted) {
         const auto found = std::find_if(kept.begin(), kept.end(),
                                         [&](const auto& each) { return each->name() == options.runner.name; });

@@ -3,13 +3,13 @@
 #include "codec/value_column.hpp"
 #include "store/block.hpp"
 
+#include "core/assert.hpp"
 #include "core/bytes.hpp"
 
 #include <zstd.h>
 
 #include <algorithm>
 #include <functional>
-#include <new>
 #include <numeric>
 
 namespace telegate::store {
@@ -154,7 +154,7 @@ struct BlockDecoder::Scratch {
 
 BlockDecoder::BlockDecoder() : scratch_(std::make_unique<Scratch>()) {
     if (scratch_->decompressor == nullptr) {
-        throw std::bad_alloc();
+        out_of_memory();
     }
 }
 

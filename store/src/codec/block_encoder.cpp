@@ -2,13 +2,13 @@
 #include "codec/integer_column.hpp"
 #include "codec/value_column.hpp"
 
+#include "core/assert.hpp"
 #include "core/bytes.hpp"
 
 #include <zstd.h>
 
 #include <algorithm>
 #include <limits>
-#include <new>
 #include <stdexcept>
 #include <string>
 #include <unordered_map>
@@ -92,7 +92,7 @@ std::uint32_t BlockEncoder::Scratch::pattern_of(const Reading& reading) {
 
 BlockEncoder::BlockEncoder() : scratch_(std::make_unique<Scratch>()) {
     if (scratch_->compressor == nullptr) {
-        throw std::bad_alloc();
+        out_of_memory();
     }
 }
 
@@ -210,7 +210,7 @@ void BlockEncoder::end_chunk(BlockHead& block, std::size_t first_channel, ByteBu
     const std::size_t stored = ZSTD_compressCCtx(scratch_->compressor.get(), payload.data() + at, payload.size() - at,
                                                  chunk.data(), chunk.size(), compression_level);
     if (ZSTD_isError(stored) != 0) {
-        throw std::bad_alloc();  // there is no other reason: the output is large enough
+        out_of_memory();  // there is no other reason: the output is large enough
     }
     payload.resize(at + stored);
     block.chunks.push_back({static_cast<std::uint32_t>(chunk.size()), static_cast<std::uint32_t>(stored),

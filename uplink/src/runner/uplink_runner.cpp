@@ -64,7 +64,7 @@ Adapter::Events UplinkRunner::events() {
             if (place != 0) {
                 receipts_.note_stored(sent->transmissions, place, is_duplicate);
             }
-            delivery.acknowledged(number / 2, is_duplicate);  // last: without memory, the message is sent again
+            delivery.acknowledged(number / 2, is_duplicate);
         }
         bool is_sending = true;
         for (Lane* const lane : lanes()) {
