@@ -66,7 +66,7 @@ class PolicyModel {
             bench_.h.publisher->flush();
             REQUIRE(bench_.h.turn_until([&] {
                 reader->peer.read();
-                return reader->peer.at_end() || is_all_read(*reader);
+                return reader->peer.at_end() || has_left(*reader) || bench_.is_all_read(reader->peer, reader->id);
             }));
             check(*reader);
         }
@@ -86,7 +86,7 @@ class PolicyModel {
         reader->peer.send(greeting() + ready("SUB") + subscribe(reader->prefix));
         REQUIRE(bench_.h.turn_until([&] { return bench_.h.arrivals.size() > arrivals; }));
         reader->id = bench_.h.arrivals.back().id;
-        REQUIRE(bench_.h.turn_until([&] { return status_of(*reader).subscriptions_count == 1; }));
+        REQUIRE(bench_.h.turn_until([&] { return bench_.status_of(reader->id).subscriptions_count == 1; }));
         REQUIRE(bench_.h.turn_until([&] {
             return reader->peer.read(publisher_hello().size() - reader->peer.received().size()) == publisher_hello();
         }));
@@ -120,19 +120,6 @@ class PolicyModel {
                                                        [&](const PeerStatus& gone) { return gone.id == reader.id; });
         return reader.is_gone;
     }
-    PeerStatus status_of(const PolicyReader& reader) const {
-        for (const PeerStatus& status : bench_.h.publisher->subscribers()) {
-            if (status.id == reader.id) {
-                return status;
-            }
-        }
-        return {};
-    }
-    bool is_all_read(const PolicyReader& reader) {
-        const PeerStatus status = status_of(reader);
-        return status.id == 0 || (status.pending == 0 && !bench_.is_telling(reader.id) &&
-                                  reader.peer.received().size() == status.bytes_sent);
-    }
     void check_ledger() const {
         REQUIRE(bench_.adds_up());
         const PublisherTotals totals = bench_.h.totals();
@@ -151,7 +138,7 @@ class PolicyModel {
         if (has_left(reader)) {
             return;
         }
-        const PeerStatus status = status_of(reader);
+        const PeerStatus status = bench_.status_of(reader.id);
         const std::uint64_t conflated = status.losses[static_cast<std::size_t>(LossReason::conflated)].count;
         REQUIRE(numbers.size() + conflated == reader.expected.size());
         REQUIRE(status.sent == stream.size());
