@@ -81,7 +81,8 @@ class TableReader {
         separator_ = keys_.empty() ? csv_separator(line) : separator_;
         const auto fields = csv_fields(line, separator_);
         if (!fields) {
-            complain("", "invalid quoted field: " + quoted(line) + "; must be \"TEXT\", with \"\" for a quote in it");
+            complain("",
+                     "invalid quoted field: " + quoted_value(line) + "; must be \"TEXT\", with \"\" for a quote in it");
         } else if (keys_.empty()) {
             take_columns(*fields);
         } else {
@@ -94,10 +95,10 @@ class TableReader {
             const std::string_view key = column == name_column ? name_column : key_of_column(column, driver_);
             if (key.empty()) {
                 complain(printable(column),
-                         "unknown column: " + quoted(column) + did_you_mean(column, columns_of(driver_)));
+                         "unknown column: " + quoted_value(column) + did_you_mean(column, columns_of(driver_)));
                 is_over_ = true;
             } else if (std::find(keys_.begin(), keys_.end(), key) != keys_.end()) {
-                complain(printable(column), "duplicate column: " + quoted(column) +
+                complain(printable(column), "duplicate column: " + quoted_value(column) +
                                                 " sets the same key as another column; use only one of them");
                 is_over_ = true;
             }
@@ -105,7 +106,7 @@ class TableReader {
         }
         columns_ = columns;
         if (std::find(keys_.begin(), keys_.end(), name_column) == keys_.end()) {
-            complain(name_column, "missing column: the first line begins with " + quoted(columns.front()) +
+            complain(name_column, "missing column: the first line begins with " + quoted_value(columns.front()) +
                                       "; must be the column names, including name");
             is_over_ = true;
         }
@@ -127,7 +128,7 @@ class TableReader {
         for (std::size_t i = 0; i < fields.size(); ++i) {
             if (keys_[i] == name_column) {
                 row.name = fields[i];
-                row.written = "the row " + quoted(fields[i]);
+                row.written = "the row " + quoted_value(fields[i]);
             } else if (!fields[i].empty()) {
                 row.entries.push_back({.place = row.place, .shown = columns_[i], .key = keys_[i], .value = fields[i]});
             }
@@ -215,7 +216,7 @@ class ChannelTables {
         const std::string text = read_file(path, ini_text_bytes_max, error);
         if (error) {
             problems_.add(entry.place, entry.shown,
-                          "cannot read " + quoted(path) + ": " + why_unreadable(error) +
+                          "cannot read " + quoted_value(path) + ": " + why_unreadable(error) +
                               "; must be the path of a CSV file, relative to the directory of the settings file");
             return {};
         }

@@ -146,7 +146,7 @@ class EnvironmentReading {
         }
         if (error) {
             problems_.add(place_of(variable), "",
-                          "cannot read " + quoted(path) + ": " + why_unreadable(error) +
+                          "cannot read " + quoted_value(path) + ": " + why_unreadable(error) +
                               "; must be the path of a file that contains the value, at most " +
                               std::to_string(ini_line_bytes_max) + " bytes");
             return std::nullopt;
@@ -195,7 +195,7 @@ std::string take_apart(std::string_view path, GivenSection& section, GivenEntry&
     }
     const SectionRow* const row = find_section(section.kind);
     if (row == nullptr) {
-        return "unknown section: " + quoted(section.kind) + section_advice(section.kind);
+        return "unknown section: " + quoted_value(section.kind) + section_advice(section.kind);
     }
     if (row->named() != section.name.has_value() && row->short_key.empty()) {
         const std::string allowed = section.kind + (row->named() ? ".NAME.KEY=VALUE" : ".KEY=VALUE");

@@ -157,7 +157,7 @@ std::string GivenSection::title() const {
     if (kind.empty()) {
         return "the lines before the first section";
     }
-    return "[" + printable(kind) + (name ? " " + quoted(*name) : "") + "]";
+    return "[" + printable(kind) + (name ? " " + quoted_value(*name) : "") + "]";
 }
 
 std::optional<std::vector<GivenSection>> read_ini(std::string_view text, const std::string& file,
@@ -180,11 +180,12 @@ std::optional<std::vector<GivenSection>> read_ini(std::string_view text, const s
                 section->place = place;
                 sections.push_back(std::move(*section));
             } else {
-                problems.add(place, "",
-                             "not a section header: " + quoted(*line) + R"(; must be [section] or [section "NAME"])");
+                problems.add(
+                    place, "",
+                    "not a section header: " + quoted_value(*line) + R"(; must be [section] or [section "NAME"])");
             }
         } else if (std::optional<GivenEntry> entry = parse_entry(*line); !entry) {
-            problems.add(place, "", "not a setting: " + quoted(*line) + "; must be key = value");
+            problems.add(place, "", "not a setting: " + quoted_value(*line) + "; must be key = value");
         } else if (readable) {
             entry->place = place;
             sections.back().entries.push_back(std::move(*entry));

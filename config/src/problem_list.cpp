@@ -40,7 +40,7 @@ std::string printable(std::string_view text) {
     return shown.size() < text.size() ? out + "..." : out;
 }
 
-std::string quoted(std::string_view text) {
+std::string quoted_value(std::string_view text) {
     const char quote = text.find('"') == std::string_view::npos ? '"' : '\'';
     return quote + printable(text) + quote;
 }

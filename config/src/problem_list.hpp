@@ -13,7 +13,7 @@ namespace telegate {
 [[nodiscard]] std::string printable(std::string_view text);
 
 /// Like printable(), in double quotes, or in single quotes if the text contains double ones.
-[[nodiscard]] std::string quoted(std::string_view text);
+[[nodiscard]] std::string quoted_value(std::string_view text);
 
 /// Returns why the line of a settings file is not text, such as "byte 0xe4 is not UTF-8"; "" if it is.
 [[nodiscard]] std::string text_fault(std::string_view line);

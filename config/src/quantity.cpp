@@ -116,7 +116,7 @@ std::variant<std::int64_t, std::string> plain_number(std::string_view text) {
     const char* const end = text.data() + text.size();
     const auto [rest, error] = std::from_chars(text.data(), end, number);
     if (error == std::errc::invalid_argument || rest != end) {
-        return "not a whole number: " + quoted(text);
+        return "not a whole number: " + quoted_value(text);
     }
     if (error == std::errc::result_out_of_range) {
         return text.starts_with('-') ? number_min : number_max;
@@ -153,19 +153,20 @@ std::variant<std::int64_t, std::string> parse_quantity(std::string_view text, st
         const std::optional<Part> part = take_part(rest);
         const bool is_number = part && (!part->unit.empty() || (part->divisor > 1 && rest.empty() && total == 0));
         if (!is_number) {
-            return "not a whole number: " + quoted(text);
+            return "not a whole number: " + quoted_value(text);
         }
         const Unit* const given = part->unit.empty() ? own : find(units, part->unit);
         if (given == nullptr) {
-            return (rest.empty() ? "unknown unit " + quoted(part->unit) + ": " : "not a whole number: ") + quoted(text);
+            return (rest.empty() ? "unknown unit " + quoted_value(part->unit) + ": " : "not a whole number: ") +
+                   quoted_value(text);
         }
         if (std::find(sizes_used.begin(), sizes_used.end(), given->size) != sizes_used.end()) {
-            return "repeated unit " + quoted(given->name) + ": " + quoted(text);
+            return "repeated unit " + quoted_value(given->name) + ": " + quoted_value(text);
         }
         sizes_used.push_back(given->size);
         const std::optional<std::int64_t> amount = convert(*part, given->size, own->size);
         if (!amount) {
-            return "not a whole number of " + std::string(unit) + ": " + quoted(text);
+            return "not a whole number of " + std::string(unit) + ": " + quoted_value(text);
         }
         total = sum(total, *amount);
     }

@@ -27,7 +27,7 @@ bool contains(std::span<const std::string_view> names, std::string_view name) no
 
 std::string not_a_choice(std::span<const std::string_view> choices, std::string_view text) {
     const std::string_view near = nearest_name(text, choices);
-    return "unknown value: " + quoted(text) + (near.empty() ? "" : " (did you mean " + std::string(near) + "?)");
+    return "unknown value: " + quoted_value(text) + (near.empty() ? "" : " (did you mean " + std::string(near) + "?)");
 }
 
 Fault assign_boolean(bool& value, std::string_view text) {
@@ -36,7 +36,7 @@ Fault assign_boolean(bool& value, std::string_view text) {
     std::string lower(text);
     std::transform(lower.begin(), lower.end(), lower.begin(), to_lower);
     if (!contains(truths, lower) && !contains(untruths, lower)) {
-        return "not a boolean: " + quoted(text);
+        return "not a boolean: " + quoted_value(text);
     }
     value = contains(truths, lower);
     return std::nullopt;
@@ -57,7 +57,7 @@ Fault assign_whole(const SettingRow& row, const WholeRule& rule, std::int64_t& v
         return std::nullopt;
     }
     if (number < rule.min || number > rule.max) {
-        return "out of range: " + quoted(text);
+        return "out of range: " + quoted_value(text);
     }
     value = number;
     return std::nullopt;
@@ -68,10 +68,10 @@ Fault assign_real(const RealRule& rule, double& value, std::string_view text) {
     const char* const end = text.data() + text.size();
     const auto [rest, error] = std::from_chars(text.data(), end, number);
     if (error == std::errc::invalid_argument || rest != end || !std::isfinite(number)) {
-        return "not a number: " + quoted(text);
+        return "not a number: " + quoted_value(text);
     }
     if (error != std::errc{} || number < rule.min || number > rule.max) {
-        return "out of range: " + quoted(text);
+        return "out of range: " + quoted_value(text);
     }
     value = number;
     return std::nullopt;
@@ -97,10 +97,10 @@ Fault assign_list(const TextListRule& limits, std::vector<Value>& value, std::st
             return fault;
         }
         if (!limits.may_repeat && std::find(chosen.begin(), chosen.end(), element) != chosen.end()) {
-            return "duplicate value: " + quoted(part);
+            return "duplicate value: " + quoted_value(part);
         }
         if (chosen.size() == limits.count_max) {
-            return "one value too many: " + quoted(part);
+            return "one value too many: " + quoted_value(part);
         }
         chosen.push_back(std::move(element));
     }
@@ -128,7 +128,7 @@ Fault assign_text(const TextRule& rule, std::string& value, std::string_view tex
         rule.prefixes.empty() ? !text.empty() : std::any_of(rule.prefixes.begin(), rule.prefixes.end(), begins);
     const bool is_none = text.empty() && rule.may_be_empty;
     if (!is_none && (!begun || !fits_a_line(text) || !is_short_enough(text, rule.bytes_max))) {
-        return "invalid value: " + quoted(text);
+        return "invalid value: " + quoted_value(text);
     }
     value = text;
     return std::nullopt;
@@ -138,7 +138,7 @@ Fault assign_element_text(const TextListRule& rule, std::string& value, std::str
     const bool has_others =
         !rule.characters.empty() && text.find_first_not_of(rule.characters) != std::string_view::npos;
     if (text.empty() || has_others || !fits_a_line(text) || !is_short_enough(text, rule.bytes_max)) {
-        return "invalid value: " + quoted(text);
+        return "invalid value: " + quoted_value(text);
     }
     value = text;
     return std::nullopt;
@@ -148,7 +148,7 @@ Fault assign_element_text(const TextListRule& rule, std::string& value, std::str
 Fault assign_listen(std::string& value, std::string_view text) {
     const std::optional<ListenAddress> address = parse_listen_address(text);
     if (!address && !text.empty()) {
-        return "invalid address: " + quoted(text);
+        return "invalid address: " + quoted_value(text);
     }
     value = address ? listen_address_text(address->host, address->port) : "";
     return std::nullopt;
@@ -217,7 +217,7 @@ std::optional<std::string> assign(const SettingRow& row, const SettingOwner& own
         return std::nullopt;
     }
     if (shown_value(row, text).find("***") != std::string::npos) {
-        fault = "invalid value: " + quoted(shown_value(row, text));
+        fault = "invalid value: " + quoted_value(shown_value(row, text));
     }
     return *fault + (notation == Notation::text ? notation_hint(text) : "") + "; must be " +
            allowed_text(row, notation);

@@ -113,15 +113,14 @@ SettingOwner default_owner(std::string_view section) {
 }
 
 std::optional<SettingsPlace> SettingSpot::place() const {
-    using Places = const SettingsPlaces&;
-    Places places =
-        std::visit(Overloaded{[&](const Settings* settings) -> Places { return settings->places_of(row.section); },
-                              [](const NamedSection* section) -> Places {
-                                  return section->places;
+    const auto* const places =
+        std::visit(Overloaded{[&](const Settings* settings) { return &settings->places_of(row.section); },
+                              [](const NamedSection* section) {
+                                  return &section->places;
                               }},
                    owner);
-    const auto found = places.find(row.key);
-    return found == places.end() ? std::nullopt : std::optional(found->second);
+    const auto found = places->find(row.key);
+    return found == places->end() ? std::nullopt : std::optional(found->second);
 }
 
 std::string SettingSpot::origin() const {

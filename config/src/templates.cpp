@@ -118,7 +118,7 @@ class TemplateExpansion {
             if (!is_template(section) || devices_.contains(device_name(section))) {
                 continue;
             }
-            const std::string device = "[device " + quoted(device_name(section)) + "]";
+            const std::string device = "[device " + quoted_value(device_name(section)) + "]";
             problems_.add(section.place, section.shown,
                           section.kind == "device"
                               ? "missing instances: " + section.title() +
@@ -165,7 +165,8 @@ class TemplateExpansion {
     void take(const std::string& device, const GivenEntry& entry) {
         const std::optional<Numbers> numbers = to_numbers(entry.value);
         if (!numbers) {
-            complain(entry, "not a list of instances: " + quoted(std::string_view(entry.value)) + instances_allowed());
+            complain(entry,
+                     "not a list of instances: " + quoted_value(std::string_view(entry.value)) + instances_allowed());
         }
         devices_.insert_or_assign(device, numbers.value_or(Numbers()));
     }

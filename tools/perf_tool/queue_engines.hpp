@@ -3,7 +3,7 @@
 #include "core/bounded_queue.hpp"
 #include "core/telemetry_sample.hpp"
 
-#include <concurrentqueue/concurrentqueue.h>
+#include <concurrentqueue.h>
 #include <boost/lockfree/spsc_queue.hpp>
 
 #include <array>

@@ -125,20 +125,14 @@ const SettingRow* row_of(std::string_view section, std::string_view driver, std:
     return nullptr;
 }
 
-/// Returns the member with this name, or null.
-const Json& member_or_null(const Json& object, const std::string& name) {
-    static const Json none;
-    const auto found = object.is_object() ? object.find(name) : object.end();
-    return found == object.end() ? none : *found;
-}
-
 /// Returns the driver of a device, or of the device of a channel; "" if there is none.
 std::string driver_of(const Json& document, const GivenSection& section) {
+    if (section.kind != "device" && section.kind != "channel") {
+        return "";
+    }
     const std::string name = section.name.value_or("");
-    const Json& device = member_or_null(member_or_null(document, "device"), name.substr(0, name.find('/')));
-    const Json& driver = member_or_null(device, "driver");
-    return (section.kind == "device" || section.kind == "channel") && driver.is_string() ? driver.get<std::string>()
-                                                                                         : "";
+    const auto place = Json::json_pointer() / "device" / name.substr(0, name.find('/')) / "driver";
+    return document.contains(place) && document.at(place).is_string() ? document.at(place).get<std::string>() : "";
 }
 
 void add_entries(GivenSection& section, const std::string& driver, const Json& fields) {
