@@ -27,7 +27,7 @@ std::string footer() {
                "  64  invalid command line\n"
                "  66  a settings file is missing or cannot be read\n"
                "  69  an address cannot be bound or the log file cannot be opened, for example because it is in use;\n"
-               "      or the device of --read cannot be read\n"
+               "      or the device of --read cannot be read, or the gateway of --health is not ready\n"
                "  70  internal error\n"
                "  71  other system error, such as no free descriptors, or out of memory\n"
                "  74  the output cannot be written to stdout\n"
@@ -95,6 +95,7 @@ std::string help_text(const CLI::App& app) {
 struct Options {
     CommandLine line;
     bool check = false;
+    bool health = false;
     std::string print;  // "": not requested
     std::string output;
     std::string count;
@@ -134,6 +135,7 @@ void add_options(CLI::App& app, Options& options) {
     app.add_option("--count", options.count,
                    "Number of readings with --read, at the interval of the device; default: 1")
         ->type_name("N");
+    app.add_flag("--health", options.health, "Print the health of the running gateway; exit code 0 if it is ready");
     app.add_option("--output", options.output, "Output format of --check, --print-config and --read: text or json")
         ->type_name("FORMAT");
 }
@@ -148,11 +150,15 @@ std::string fault_of(const CLI::App& app, const Options& options) {
     const SettingsSources& sources = options.line.sources;
     const bool prints = !options.print.empty();
     const bool reads = app.count("--read") > 0;
-    if (options.check && prints) {
-        return "--check and --print-config cannot be combined";
-    }
-    if (reads && (options.check || prints)) {
-        return "--read and " + std::string(prints ? "--print-config" : "--check") + " cannot be combined";
+    std::string purposes;
+    for (const auto& [is_given, name] : {std::pair{reads, "--read"},
+                                         {options.health, "--health"},
+                                         {options.check, "--check"},
+                                         {prints, "--print-config"}}) {
+        if (is_given && !purposes.empty()) {
+            return purposes + " and " + name + " cannot be combined";
+        }
+        purposes = is_given ? name : purposes;
     }
     if (app.count("--count") > 0 && !reads) {
         return "--count requires --read";
@@ -225,6 +231,7 @@ ParsedCommandLine parse_command_line(int argc, const char* const* argv, const ch
     line.purpose = options.check             ? Purpose::check
                    : !options.print.empty()  ? Purpose::print
                    : app.count("--read") > 0 ? Purpose::read
+                   : options.health          ? Purpose::health
                                              : Purpose::run;
     line.format = !options.output.empty() ? options.output : options.print.empty() ? "text" : options.print;
     return {.command_line = std::move(line), .exit_code = std::nullopt, .output = ""};

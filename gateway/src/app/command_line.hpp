@@ -11,7 +11,7 @@
 namespace telegate {
 
 /// The use that the program makes of its settings.
-enum class Purpose : std::uint8_t { run, check, print, read };
+enum class Purpose : std::uint8_t { run, check, print, read, health };
 
 /// The device to read with --read and the number of readings.
 struct ReadRequest {
@@ -38,8 +38,8 @@ struct ParsedCommandLine {
 
 /// Parses the command line: --config/-c FILE, --config-dir DIR, --set SECTION.KEY=VALUE, --log-level LEVEL,
 /// --log-format FORMAT, --check (alias --test), --against FILE, --print-config[=text|ini|json], --read DEVICE, --count
-/// N, --output text|json, --version, --help/-h. Any other argument results in exit code 64. Collects the variables that
-/// may be settings from `environment`, a null-terminated array.
+/// N, --health, --output text|json, --version, --help/-h. Any other argument results in exit code 64. Collects the
+/// variables that may be settings from `environment`, a null-terminated array.
 [[nodiscard]] ParsedCommandLine parse_command_line(int argc, const char* const* argv, const char* const* environment);
 
 /// Reads one device of the settings for --read, without a gateway: nothing is published, recorded, logged or bound,
@@ -54,6 +54,14 @@ struct ParsedCommandLine {
 /// Threads: one, which must live as long as a command of the device may run.
 /// Limits: one sample per channel.
 [[nodiscard]] int read_device(const CommandLine& command_line, std::ostream& out, std::ostream& errors);
+
+/// Requests /readyz?verbose from the running gateway with these settings and prints the response, for --health. Uses
+/// the Unix socket if there is one. Returns exit_code::ok if the gateway is ready, and exit_code::unavailable if it is
+/// not or does not respond within two seconds. Throws SettingsError if the settings cannot be read.
+///
+/// Threads: one.
+/// Limits: 64 KiB of the response.
+[[nodiscard]] int check_health(const CommandLine& command_line, std::ostream& out, std::ostream& errors);
 
 /// The output of --check and --print-config, and the exit code.
 struct SettingsAnswer {

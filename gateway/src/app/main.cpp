@@ -60,9 +60,11 @@ int main(int argc, char** argv) {
             std::cerr << parsed.output;
             return *parsed.exit_code;
         }
-        return parsed.command_line.purpose == Purpose::run    ? run(parsed.command_line)
-               : parsed.command_line.purpose == Purpose::read ? read_device(parsed.command_line, std::cout, std::cerr)
-                                                              : answer(parsed.command_line);
+        const CommandLine& line = parsed.command_line;
+        return line.purpose == Purpose::run      ? run(line)
+               : line.purpose == Purpose::read   ? read_device(line, std::cout, std::cerr)
+               : line.purpose == Purpose::health ? check_health(line, std::cout, std::cerr)
+                                                 : answer(line);
     } catch (const SettingsError& error) {
         std::cerr << error.what() << '\n';
         return exit_code::of_settings(error);

@@ -108,17 +108,29 @@ TEST_CASE("the flag --version prints name and version and exits", "[gateway][com
 TEST_CASE("the flag --help lists every option and exit code, with an example", "[gateway][command_line]") {
     const ParsedCommandLine parsed = parse_arguments({GENERATE("--help", "-h")});
     CHECK(parsed.exit_code == exit_code::ok);
-    for (const char* const part : {"--config",  "--config-dir",
-                                   "--set",     "--check",
-                                   "--test",    "--print-config[=FORMAT] ",
-                                   "--read",    "--count",
-                                   "--output",  "--log-level",
-                                   "--version", "--help",
-                                   "  0 ",      "  64 ",
-                                   "  66 ",     "  69 ",
-                                   "  70 ",     "  71 ",
-                                   "  74 ",     "  77 ",
-                                   "  78 ",     "gateway_app --config /etc/telegate/gateway.ini"}) {
+    for (const char* const part : {"--config",
+                                   "--config-dir",
+                                   "--set",
+                                   "--check",
+                                   "--test",
+                                   "--print-config[=FORMAT] ",
+                                   "--read",
+                                   "--count",
+                                   "--health",
+                                   "--output",
+                                   "--log-level",
+                                   "--version",
+                                   "--help",
+                                   "  0 ",
+                                   "  64 ",
+                                   "  66 ",
+                                   "  69 ",
+                                   "  70 ",
+                                   "  71 ",
+                                   "  74 ",
+                                   "  77 ",
+                                   "  78 ",
+                                   "gateway_app --config /etc/telegate/gateway.ini"}) {
         CAPTURE(part);
         CHECK(has(parsed.output, part));
     }
@@ -178,6 +190,10 @@ TEST_CASE("the device to read and the number of readings are passed on", "[gatew
     CHECK(often.format == "json");
 }
 
+TEST_CASE("the health of the running gateway can be requested", "[gateway][command_line]") {
+    CHECK(parse_arguments({"-c", "a.ini", "--health"}).command_line.purpose == Purpose::health);
+}
+
 TEST_CASE("options that cannot be combined are a usage error with the reason", "[gateway][command_line]") {
     using Words = std::vector<const char*>;
     const auto [words, part] = GENERATE(table<Words, std::string>(
@@ -192,6 +208,7 @@ TEST_CASE("options that cannot be combined are a usage error with the reason", "
          {Words{"-c", "a.ini", "--count", "2"}, "--count requires --read"},
          {Words{"-c", "a.ini", "--read", "d", "--count", "0"}, "invalid --count \"0\": must be 1 to 1000000"},
          {Words{"-c", "a.ini", "--read", "d", "--count", "2x"}, "invalid --count \"2x\""},
+         {Words{"-c", "a.ini", "--health", "--check"}, "--health and --check cannot be combined"},
          {Words{"--read", "d"}, "--config FILE is required"},
          {Words{"-c", "a.ini", "--set"}, "--set"}}));
     const ParsedCommandLine parsed = parse_arguments(words);

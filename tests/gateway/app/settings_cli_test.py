@@ -9,6 +9,7 @@ import re
 import socket
 import subprocess
 import tempfile
+import time
 import unittest
 import urllib.request
 
@@ -74,6 +75,41 @@ class ReadingADevice(Scratch):
         self.assertEqual((64, ""), (answer.returncode, answer.stdout))
         self.assertIn('did you mean "gone"?', answer.stderr)
         self.assertEqual(78, run("-c", self.write("b.ini", "x = 1\n"), "--read", "d").returncode)
+
+
+class Health(Scratch):
+    def health_of(self, rest):
+        return run("-c", self.write("health.ini", rest + DEVICE), "--health")
+
+    def test_of_a_running_gateway_is_printed_and_of_a_stopped_one_is_an_error(self):
+        path = self.write("a.ini", f"[rest]\nlisten =\nunix_socket = {self.folder}/rest.sock\n" + DEVICE)
+        gateway = subprocess.Popen([APP, "-c", path], stderr=subprocess.DEVNULL)
+        try:
+            deadline = time.monotonic() + DEADLINE_S
+            while (answer := run("-c", path, "--health")).returncode != 0 and time.monotonic() < deadline:
+                pass
+        finally:
+            gateway.terminate()
+            gateway.wait(DEADLINE_S)
+        self.assertEqual((0, ""), (answer.returncode, answer.stderr))
+        self.assertIn("[+] sampling ok\n", answer.stdout)
+        answer = run("-c", path, "--health")
+        self.assertEqual((69, ""), (answer.returncode, answer.stdout))
+        self.assertIn("gateway_app: --health: [rest]: No such file or directory", answer.stderr)
+
+    def test_of_a_server_that_is_silent_is_an_error_after_two_seconds(self):
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            answer = self.health_of(f"[rest]\nlisten = 0.0.0.0:{server.getsockname()[1]}\n")
+        self.assertEqual((69, ""), (answer.returncode, answer.stdout))
+        self.assertIn("no response within 2 s", answer.stderr)
+
+    def test_needs_an_address_without_tls(self):
+        for rest, what in (("[rest]\nlisten =\n", "the gateway has no REST server"),
+                           ("[rest]\nlisten = 127.0.0.1:0\n", "the port of listen is 0"),
+                           ("[rest]\ntls_certificate = a\ntls_key = b\n", "set unix_socket, which has no TLS")):
+            answer = self.health_of(rest)
+            self.assertEqual((69, ""), (answer.returncode, answer.stdout))
+            self.assertIn(what, answer.stderr)
 
 
 class ExitCodes(Scratch):
