@@ -60,7 +60,7 @@ TEST_CASE("a publisher and a subscriber talk under CURVE, in either role, whiche
         pair.first.send("topic", body);
         pair.first.send("other", body);
     }
-    REQUIRE(pair.turn_until([&] { return inbox.take() == sent.size(); }));
+    REQUIRE(pair.turn_until([&] { return inbox.receive() == sent.size(); }));
     for (std::size_t index = 0; index < sent.size(); ++index) {
         CHECK((inbox.messages[index] == Frames{"topic", sent[index]}));
     }
@@ -83,7 +83,7 @@ TEST_CASE("a router and a dealer talk under CURVE with whole messages of many fr
     REQUIRE(send_frames(pair.first, bodies(), std::string_view("client")) == SendStatus::sent);
     REQUIRE(send_frames(pair.first, {""}, std::string_view("client")) == SendStatus::sent);
     REQUIRE(send_frames(pair.second, bodies()) == SendStatus::sent);
-    REQUIRE(pair.turn_until([&] { return at_router.take() == 1 && at_dealer.take() == 2; }));
+    REQUIRE(pair.turn_until([&] { return at_router.receive() == 1 && at_dealer.receive() == 2; }));
     CHECK((at_router.messages.at(0) == bodies()));
     CHECK((at_dealer.messages.at(0) == bodies()));
     CHECK(at_dealer.messages.at(1) == Frames{""});
@@ -104,7 +104,7 @@ TEST_CASE("heartbeats and a closing grace period work under CURVE too", "[confor
     bool done = false;
     pair.first.close(10s, [&] { done = true; });
     Inbox inbox(pair.second);
-    CHECK(pair.turn_until([&] { return inbox.take() == 500 && done; }));
+    CHECK(pair.turn_until([&] { return inbox.receive() == 500 && done; }));
     CHECK(pair.first.totals().dropped == 0);
 }
 
@@ -125,13 +125,13 @@ TEST_CASE("a client with a wrong server key is refused while another is served",
     std::size_t sent = 0;
     REQUIRE(pair.turn_until([&] {
         pair.first.send("topic", std::to_string(sent++));
-        inbox.take();
+        inbox.receive();
         return events.count(Kind::handshake_failed) >= 3;
     }));
     CHECK_FALSE(events.detail(Kind::handshake_failed).empty());
     CHECK(stranger.peers().empty());
     CHECK(stranger.totals().received == 0);
-    CHECK(pair.turn_until([&] { return inbox.take() == sent; }));
+    CHECK(pair.turn_until([&] { return inbox.receive() == sent; }));
     CHECK(pair.first.subscribers().size() == 1);
     pair.first.set_monitor({});
 }
@@ -201,7 +201,7 @@ TEST_CASE("a subscriber reconnects under CURVE after the publisher has restarted
         REQUIRE(bench.turn_until([&] { return publisher.totals().subscriptions == 1; }));
         publisher.send("topic", std::to_string(life));
         Inbox inbox(subscriber);
-        REQUIRE(bench.turn_until([&] { return inbox.take() == 1; }));
+        REQUIRE(bench.turn_until([&] { return inbox.receive() == 1; }));
         CHECK(inbox.messages.at(0).at(1) == std::to_string(life));
     }
 }
@@ -234,7 +234,7 @@ TEST_CASE("an identity can be taken over only with the same key", "[conformance]
     if (!same_key) {
         Inbox inbox(pair.second);
         CHECK(pair.first.send("client", {"to the owner"}) == SendStatus::sent);
-        CHECK(pair.turn_until([&] { return inbox.take() == 1; }));
+        CHECK(pair.turn_until([&] { return inbox.receive() == 1; }));
     }
     pair.first.set_monitor({});
 }

@@ -27,16 +27,16 @@ TEST_CASE("heartbeats do not disturb traffic, and measure the round trip", "[con
     Inbox inbox(pair.second);
     std::size_t sent = 0;
     const auto both_measured = [&] {
-        inbox.take();
+        inbox.receive();
         return pair.first.subscribers().at(0).round_trip && pair.second.peers().at(0).round_trip;
     };
     REQUIRE(pair.turn_until(both_measured));
     for (; sent < 1'000; ++sent) {
         pair.first.send("topic", std::to_string(sent));
         pair.turn();
-        inbox.take();
+        inbox.receive();
     }
-    REQUIRE(pair.turn_until([&] { return inbox.take() == sent; }));
+    REQUIRE(pair.turn_until([&] { return inbox.receive() == sent; }));
     for (std::size_t number = 0; number < sent; ++number) {
         REQUIRE(inbox.messages[number].at(1) == std::to_string(number));
     }

@@ -37,7 +37,7 @@ TEST_CASE("closing with a grace period delivers everything that is pending", "[c
         }
         pair.first.close(10s, [&] { ++done; });
         Inbox inbox(pair.second);
-        CHECK(pair.turn_until([&] { return inbox.take() == count && done == 1; }));
+        CHECK(pair.turn_until([&] { return inbox.receive() == count && done == 1; }));
         CHECK(pair.first.totals().dropped == 0);
         CHECK(pair.first.totals().sent == count);
         CHECK(pair.first.subscribers().empty());
@@ -50,7 +50,7 @@ TEST_CASE("closing with a grace period delivers everything that is pending", "[c
         }
         pair.first.close(10s, [&] { ++done; });
         Inbox inbox(pair.second);
-        CHECK(pair.turn_until([&] { return inbox.take() == count && done == 1; }));
+        CHECK(pair.turn_until([&] { return inbox.receive() == count && done == 1; }));
         CHECK(pair.first.totals().dropped == 0);
     }
     SECTION("of a dealer") {
@@ -61,7 +61,7 @@ TEST_CASE("closing with a grace period delivers everything that is pending", "[c
         }
         pair.second.close(10s, [&] { ++done; });
         Inbox inbox(pair.first);
-        CHECK(pair.turn_until([&] { return inbox.take() == count && done == 1; }));
+        CHECK(pair.turn_until([&] { return inbox.receive() == count && done == 1; }));
         CHECK(pair.second.totals().dropped == 0);
     }
 }
@@ -113,7 +113,7 @@ TEST_CASE("unbinding keeps existing connections and accepts no new ones", "[conf
     CHECK(pair.first.endpoints().empty());
     Inbox inbox(pair.second);
     pair.first.send("topic", "payload");
-    CHECK(pair.turn_until([&] { return inbox.take() == 1; }));
+    CHECK(pair.turn_until([&] { return inbox.receive() == 1; }));
 
     Subscriber late(pair.reactor, {});
     late.connect(pair.endpoint);
@@ -218,7 +218,7 @@ TEST_CASE("a slow reader is reported and its losses are counted", "[conformance]
     const std::uint64_t dropped = pair.first.totals().dropped;
     REQUIRE(dropped > 0);
     Inbox inbox(pair.second);
-    CHECK(pair.turn_until([&] { return inbox.take() == count - dropped; }));
+    CHECK(pair.turn_until([&] { return inbox.receive() == count - dropped; }));
     CHECK(inbox.messages.back().at(1).starts_with(std::to_string(count - 1) + ' '));
     CHECK(pair.turn_until([&] { return events.count(Kind::dropped) > 0 && events.count(Kind::slow) > 0; }));
     const PeerStatus status = pair.first.subscribers().at(0);
@@ -242,7 +242,7 @@ TEST_CASE("totals include the counts of peers that have disconnected", "[conform
     }
     Inbox at_first(pair.first);
     Inbox at_second(pair.second);
-    REQUIRE(pair.turn_until([&] { return at_first.take() == 10 && at_second.take() == 10; }));
+    REQUIRE(pair.turn_until([&] { return at_first.receive() == 10 && at_second.receive() == 10; }));
     const SocketTotals before = pair.first.totals();
     pair.second.disconnect(pair.endpoint);
     REQUIRE(pair.turn_until([&] { return pair.first.peers().empty(); }));

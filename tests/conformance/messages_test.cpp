@@ -21,10 +21,10 @@ void check_echo(Pair<Router, Dealer>& pair, const Frames& frames) {
     Inbox at_dealer(pair.second);
     Inbox at_router(pair.first);
     REQUIRE(send_frames(pair.first, frames, std::string_view("second")) == SendStatus::sent);
-    REQUIRE(pair.turn_until([&] { return at_dealer.take() == 1; }));
+    REQUIRE(pair.turn_until([&] { return at_dealer.receive() == 1; }));
     REQUIRE((at_dealer.messages.at(0) == frames));
     REQUIRE(send_frames(pair.second, at_dealer.messages.at(0)) == SendStatus::sent);
-    REQUIRE(pair.turn_until([&] { return at_router.take() == 1; }));
+    REQUIRE(pair.turn_until([&] { return at_router.receive() == 1; }));
     REQUIRE((at_router.messages.at(0) == frames));
 }
 
@@ -86,7 +86,7 @@ TEST_CASE("published payloads of every size class arrive unchanged", "[conforman
     for (const Frames& frames : sent) {
         pair.first.send(frames[0], frames[1]);
     }
-    REQUIRE(pair.turn_until([&] { return inbox.take() == sent.size(); }));
+    REQUIRE(pair.turn_until([&] { return inbox.receive() == sent.size(); }));
     CHECK((inbox.messages == sent));
 }
 
@@ -104,7 +104,7 @@ TEST_CASE("a message committed in place arrives unchanged", "[conformance]") {
     pair.first.skip();
     pair.first.flush();
     Inbox inbox(pair.second);
-    REQUIRE(pair.turn_until([&] { return inbox.take() == 1; }));
+    REQUIRE(pair.turn_until([&] { return inbox.receive() == 1; }));
     CHECK(inbox.messages.at(0) == Frames{"topic", "payload"});
     CHECK(pair.first.totals().messages == 2);
 }
@@ -127,7 +127,7 @@ TEST_CASE("messages of one peer keep their order while others send too", "[confo
         }
     }
     Inbox inbox(router);
-    REQUIRE(bench.turn_until([&] { return inbox.take() == 3 * count; }));
+    REQUIRE(bench.turn_until([&] { return inbox.receive() == 3 * count; }));
     std::map<std::string, std::size_t> next;
     bool in_order = true;
     for (std::size_t index = 0; index < inbox.messages.size(); ++index) {

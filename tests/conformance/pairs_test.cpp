@@ -13,7 +13,7 @@ void check_both_ways(Pair<First, Second>& pair, Send send_first) {
     Inbox first(pair.first);
     Inbox second(pair.second);
     REQUIRE(pair.turn_until([&] { return send_first(pair.first) == SendStatus::sent; }));
-    REQUIRE(pair.turn_until([&] { return second.take() == 1; }));
+    REQUIRE(pair.turn_until([&] { return second.receive() == 1; }));
     CHECK(second.messages.at(0) == Frames{"from first", "1"});
 
     if constexpr (std::is_same_v<Second, Router>) {
@@ -22,7 +22,7 @@ void check_both_ways(Pair<First, Second>& pair, Send send_first) {
     } else {
         REQUIRE(pair.second.send({"from second", "2"}) == SendStatus::sent);
     }
-    REQUIRE(pair.turn_until([&] { return first.take() == 1; }));
+    REQUIRE(pair.turn_until([&] { return first.receive() == 1; }));
     CHECK(first.messages.at(0) == Frames{"from second", "2"});
 }
 
@@ -43,7 +43,7 @@ TEST_CASE("a publisher reaches a subscriber, whichever binds", "[conformance]") 
     REQUIRE(subscribe_to(pair, {""}));
     Inbox inbox(pair.second);
     pair.first.send("topic", "payload");
-    REQUIRE(pair.turn_until([&] { return inbox.take() == 1; }));
+    REQUIRE(pair.turn_until([&] { return inbox.receive() == 1; }));
     CHECK(inbox.messages.at(0) == Frames{"topic", "payload"});
     CHECK(peers_of(pair.first).at(0).socket_type == "SUB");
     CHECK(peers_of(pair.second).at(0).socket_type == "PUB");
@@ -114,7 +114,7 @@ TEST_CASE("a socket can connect before the other binds", "[conformance]") {
         REQUIRE(bench.turn_until([&] { return publisher.totals().subscriptions == 1; }));
         publisher.send("topic", "payload");
         Inbox inbox(subscriber);
-        CHECK(bench.turn_until([&] { return inbox.take() == 1; }));
+        CHECK(bench.turn_until([&] { return inbox.receive() == 1; }));
     }
     SECTION("a dealer, with messages sent before") {
         Dealer dealer(bench.reactor, impatient);
@@ -126,7 +126,7 @@ TEST_CASE("a socket can connect before the other binds", "[conformance]") {
         Router router(bench.reactor, {});
         router.bind(endpoint);
         Inbox inbox(router);
-        REQUIRE(bench.turn_until([&] { return inbox.take() == 100; }));
+        REQUIRE(bench.turn_until([&] { return inbox.receive() == 100; }));
         CHECK(inbox.messages == numbered(100));
     }
     SECTION("a router that knows its peer by an alias, with messages sent before") {
@@ -139,7 +139,7 @@ TEST_CASE("a socket can connect before the other binds", "[conformance]") {
         Dealer dealer(bench.reactor, {});
         dealer.bind(endpoint);
         Inbox inbox(dealer);
-        REQUIRE(bench.turn_until([&] { return inbox.take() == 100; }));
+        REQUIRE(bench.turn_until([&] { return inbox.receive() == 100; }));
         CHECK(inbox.messages == numbered(100));
     }
 }
@@ -159,7 +159,7 @@ TEST_CASE("one publisher serves endpoints of every transport at once", "[conform
     REQUIRE(bench.turn_until([&] { return publisher.totals().subscriptions == links; }));
     publisher.send("topic", "payload");
     Inbox inbox(subscriber);
-    CHECK(bench.turn_until([&] { return inbox.take() == links; }));
+    CHECK(bench.turn_until([&] { return inbox.receive() == links; }));
 }
 
 TEST_CASE("one router serves endpoints of every transport at once, bound and connected", "[conformance]") {
@@ -182,7 +182,7 @@ TEST_CASE("one router serves endpoints of every transport at once, bound and con
         inboxes.emplace_back(*dealer);
     }
     CHECK(bench.turn_until([&] {
-        return std::all_of(inboxes.begin(), inboxes.end(), [](Inbox<Dealer>& inbox) { return inbox.take() == 1; });
+        return std::all_of(inboxes.begin(), inboxes.end(), [](Inbox<Dealer>& inbox) { return inbox.receive() == 1; });
     }));
     for (std::size_t index = 0; index < inboxes.size(); ++index) {
         const std::string& transport = transports()[index / 2].name;

@@ -45,11 +45,11 @@ TEST_CASE("a router sends to the named peer and to no other", "[conformance]") {
         REQUIRE(bench.router.send(identity, {identity}) == SendStatus::sent);
     }
     for (std::size_t index = 0; index < inboxes.size(); ++index) {
-        REQUIRE(bench.turn_until([&] { return inboxes[index].take() == 1; }));
+        REQUIRE(bench.turn_until([&] { return inboxes[index].receive() == 1; }));
         REQUIRE(dealers[index]->send(std::initializer_list<std::string_view>{inboxes[index].messages[0][0]}) ==
                 SendStatus::sent);
     }
-    REQUIRE(bench.turn_until([&] { return bench.inbox.take() == 3; }));
+    REQUIRE(bench.turn_until([&] { return bench.inbox.receive() == 3; }));
     for (std::size_t index = 0; index < 3; ++index) {
         CHECK(bench.inbox.messages[index] == Frames{bench.inbox.peers[index]});
     }
@@ -63,7 +63,7 @@ TEST_CASE("a peer without an identity gets one of five bytes that begins with ze
     const auto two = bench.dealer("");
     REQUIRE(one->send({"one"}) == SendStatus::sent);
     REQUIRE(two->send({"two"}) == SendStatus::sent);
-    REQUIRE(bench.turn_until([&] { return bench.inbox.take() == 2; }));
+    REQUIRE(bench.turn_until([&] { return bench.inbox.receive() == 2; }));
     CHECK(bench.inbox.peers.at(0) != bench.inbox.peers.at(1));
     for (std::size_t index = 0; index < 2; ++index) {
         const std::string& identity = bench.inbox.peers[index];
@@ -73,7 +73,7 @@ TEST_CASE("a peer without an identity gets one of five bytes that begins with ze
     }
     Inbox at_one(*one);
     Inbox at_two(*two);
-    CHECK(bench.turn_until([&] { return at_one.take() == 1 && at_two.take() == 1; }));
+    CHECK(bench.turn_until([&] { return at_one.receive() == 1 && at_two.receive() == 1; }));
     CHECK(at_one.messages.at(0) == Frames{"to", "one"});
     CHECK(at_two.messages.at(0) == Frames{"to", "two"});
 }
@@ -92,8 +92,8 @@ TEST_CASE("a new connection takes over the identity that it sends", "[conformanc
     REQUIRE(bench.router.send("same", {"for the new peer"}) == SendStatus::sent);
     Inbox inbox(*new_one);
     Inbox none(*old_one);
-    REQUIRE(bench.turn_until([&] { return inbox.take() == 1; }));
-    CHECK(none.take() == 0);
+    REQUIRE(bench.turn_until([&] { return inbox.receive() == 1; }));
+    CHECK(none.receive() == 0);
 }
 
 TEST_CASE("an identity that no peer has, or no longer has, is an unknown peer", "[conformance]") {
@@ -135,11 +135,11 @@ TEST_CASE("a peer with a full backlog is not unknown, and the handler is called 
     CHECK(writable.empty());
 
     Inbox inbox(*reader);
-    REQUIRE(bench.turn_until([&] { return inbox.take() == sent; }));
+    REQUIRE(bench.turn_until([&] { return inbox.receive() == sent; }));
     CHECK(bench.turn_until([&] { return !writable.empty(); }));
     CHECK(writable.at(0) == "reader");
     REQUIRE(bench.router.send("reader", {"again"}) == SendStatus::sent);
-    REQUIRE(bench.turn_until([&] { return inbox.take() == sent + 1; }));
+    REQUIRE(bench.turn_until([&] { return inbox.receive() == sent + 1; }));
     for (std::size_t number = 0; number < sent; ++number) {
         REQUIRE(inbox.messages[number].at(0) == std::to_string(number));
     }
@@ -170,7 +170,7 @@ TEST_CASE("a dealer sends to its peers in turn and passes over a full one", "[co
     for (int number = 0; number < 10; ++number) {
         REQUIRE(dealer.send({std::to_string(number)}) == SendStatus::sent);
     }
-    REQUIRE(bench.turn_until([&] { return at_one.take() == 5 && at_two.take() == 5; }));
+    REQUIRE(bench.turn_until([&] { return at_one.receive() == 5 && at_two.receive() == 5; }));
 
     const std::string body(64 * 1024, 'x');
     std::size_t sent = 0;
@@ -180,11 +180,11 @@ TEST_CASE("a dealer sends to its peers in turn and passes over a full one", "[co
             dealer.flush();
         }
         bench.turn();
-        at_two.take();
+        at_two.receive();
         return at_two.messages.size() > 40;
     };
     REQUIRE(bench.turn_until(fill));
-    CHECK(bench.turn_until([&] { return at_one.take() + at_two.take() == sent + 10; }));
+    CHECK(bench.turn_until([&] { return at_one.receive() + at_two.receive() == sent + 10; }));
     CHECK(at_one.messages.size() <= at_two.messages.size());
     CHECK(adds_up(dealer.totals()));
     CHECK(dealer.totals().dropped == 0);
@@ -211,7 +211,7 @@ TEST_CASE("messages that a dealer has sent wait for its peer to reconnect", "[co
     Router router(bench.reactor, {});
     router.bind(endpoint);
     Inbox inbox(router);
-    REQUIRE(bench.turn_until([&] { return inbox.take() == 50; }));
+    REQUIRE(bench.turn_until([&] { return inbox.receive() == 50; }));
     CHECK(inbox.messages == numbered(50));
     CHECK(dealer.totals().dropped == 0);
     CHECK(adds_up(dealer.totals()));
@@ -239,21 +239,21 @@ TEST_CASE("requests and replies pass through a router and a dealer in the middle
         REQUIRE(other->send({"", "other", std::to_string(number)}) == SendStatus::sent);
     }
     const auto forward = [&] {
-        for (std::size_t next = requests.messages.size(), end = requests.take(); next < end; ++next) {
+        for (std::size_t next = requests.messages.size(), end = requests.receive(); next < end; ++next) {
             Frames frames = requests.messages[next];
             frames.insert(frames.begin(), requests.peers[next]);
             REQUIRE(send_frames(back, frames) == SendStatus::sent);
         }
-        for (std::size_t next = work.messages.size(), end = work.take(); next < end; ++next) {
+        for (std::size_t next = work.messages.size(), end = work.receive(); next < end; ++next) {
             REQUIRE(send_frames(worker, work.messages[next], std::string_view(work.peers[next])) == SendStatus::sent);
         }
-        for (std::size_t next = answers.messages.size(), end = answers.take(); next < end; ++next) {
+        for (std::size_t next = answers.messages.size(), end = answers.receive(); next < end; ++next) {
             Frames frames = answers.messages[next];
             const std::string peer = frames.front();
             frames.erase(frames.begin());
             REQUIRE(send_frames(front.router, frames, std::string_view(peer)) == SendStatus::sent);
         }
-        return at_asker.take() == count && at_other.take() == count;
+        return at_asker.receive() == count && at_other.receive() == count;
     };
     REQUIRE(front.turn_until(forward));
     for (std::size_t number = 0; number < count; ++number) {

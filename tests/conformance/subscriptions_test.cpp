@@ -12,7 +12,7 @@ std::vector<std::string> topics_received(Pair<Publisher, Subscriber>& pair, cons
     }
     pair.first.send("end", "payload");
     Inbox inbox(pair.second);
-    REQUIRE(pair.turn_until([&] { return inbox.take() > 0 && inbox.messages.back().at(0) == "end"; }));
+    REQUIRE(pair.turn_until([&] { return inbox.receive() > 0 && inbox.messages.back().at(0) == "end"; }));
     std::vector<std::string> out;
     for (const Frames& frames : inbox.messages) {
         out.push_back(frames.at(0));
@@ -93,7 +93,7 @@ TEST_CASE("a late subscriber gets messages published from then on", "[conformanc
     REQUIRE(subscribe_to(pair, {""}));
     Inbox early(pair.second);
     pair.first.send("topic", "before");
-    REQUIRE(pair.turn_until([&] { return early.take() == 1; }));
+    REQUIRE(pair.turn_until([&] { return early.receive() == 1; }));
 
     Subscriber latecomer(pair.reactor, {});
     latecomer.subscribe("topic");
@@ -101,7 +101,7 @@ TEST_CASE("a late subscriber gets messages published from then on", "[conformanc
     REQUIRE(pair.turn_until([&] { return pair.first.totals().subscriptions == 2; }));
     Inbox late(latecomer);
     pair.first.send("topic", "after");
-    CHECK(pair.turn_until([&] { return early.take() == 2 && late.take() == 1; }));
+    CHECK(pair.turn_until([&] { return early.receive() == 2 && late.receive() == 1; }));
     CHECK(late.messages.at(0) == Frames{"topic", "after"});
 }
 
@@ -127,7 +127,7 @@ TEST_CASE("a subscriber reconnects to a restarted publisher with all its subscri
         publisher.send("other", "payload");
         publisher.send(std::to_string(count - 1) + "/x", std::to_string(life));
         Inbox inbox(subscriber);
-        REQUIRE(bench.turn_until([&] { return inbox.take() == 2; }));
+        REQUIRE(bench.turn_until([&] { return inbox.receive() == 2; }));
         CHECK(inbox.messages.at(1).at(1) == std::to_string(life));
     }
     CHECK(subscriber.totals().connections_made == 3);

@@ -120,7 +120,7 @@ void edit_talk(Bytes edits) {
 }
 
 /// Checks that with valid boxes, their contents determine the result.
-void tell_metadata(Bytes metadata) {
+void send_metadata(Bytes metadata) {
     const HandshakeOptions client_options = options_of(false);
     CurveHandshake client(client_options.security, {metadata.begin(), metadata.end()});
     Handshake server(options_of(true));
@@ -137,7 +137,8 @@ void tell_metadata(Bytes metadata) {
     Bytes input(welcome);
     TELEGATE_ASSERT(decoder.feed(input) == FeedStatus::frame_ready);
     Buffer initiate;
-    TELEGATE_ASSERT(client.take(*parse_command(decoder.frame().body), initiate) == CurveHandshake::Status::need_more);
+    TELEGATE_ASSERT(client.receive(*parse_command(decoder.frame().body), initiate) ==
+                    CurveHandshake::Status::need_more);
     status = feed(server, initiate, initiate.size());
 
     const ReadyResult ready = parse_ready(metadata);
@@ -176,7 +177,7 @@ void pass_traffic(Bytes input) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     Bytes input = std::as_bytes(std::span(data, size));
-    constexpr std::array<void (*)(Bytes), 4> uses = {feed_bytes, edit_talk, tell_metadata, pass_traffic};
+    constexpr std::array<void (*)(Bytes), 4> uses = {feed_bytes, edit_talk, send_metadata, pass_traffic};
     uses[take_byte(input) % uses.size()](input);
     return 0;
 }

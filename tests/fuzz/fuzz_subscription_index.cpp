@@ -60,7 +60,7 @@ class Both {
             remove(*key);
             key.reset();
         } else if (operation % 4 == 0) {
-            look(input.text());
+            check(input.text());
         } else if (operation % 4 == 1) {
             erase(*key, input.text());
         } else {
@@ -113,7 +113,7 @@ class Both {
         TELEGATE_ASSERT(index_.erase(key, text) == (model_.erase({key, text}) == 1));
     }
 
-    void look(const std::string& topic) {
+    void check(const std::string& topic) {
         std::set<SubscriberKey> expected;
         for (const auto& [owner, text] : model_) {
             if (topic.starts_with(text)) {

@@ -117,22 +117,22 @@ void Arena::send_number() {
 void Arena::turn() {
     send_number();
     Bench::turn();
-    take();
+    receive();
     beside_->read();
 }
 
-void Arena::take() {
+void Arena::receive() {
     std::visit(
         [&](auto& socket) {
             if constexpr (!std::is_same_v<decltype(socket), std::unique_ptr<Publisher>&>) {
-                take_from(*socket);
+                receive_from(*socket);
             }
         },
         socket_);
 }
 
 template <class Receiving>
-void Arena::take_from(Receiving& socket) {
+void Arena::receive_from(Receiving& socket) {
     while (socket.receive(batch_)) {
         for (const Message message : batch_) {
             if (message.text(0) != number_topic) {
@@ -184,7 +184,7 @@ bool Arena::others_are_well() {
     const RawPeer newcomer = join("newcomer");
     const bool all_arrived = Bench::turn_until([&] {
         beside_->send();
-        take();
+        receive();
         return (victim_ == Victim::publisher || next_arrival_ == next_number_) &&
                beside_->read().size() == hello().size() + expected_.size();
     });

@@ -86,9 +86,9 @@ class Arena : public Bench {
                                 std::unique_ptr<Subscriber>>;
 
     void send_number();
-    void take();
+    void receive();
     template <class Receiving>
-    void take_from(Receiving& socket);
+    void receive_from(Receiving& socket);
 
     const Victim victim_;
     Socket socket_;

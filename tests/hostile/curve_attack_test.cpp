@@ -26,7 +26,7 @@ class CurveBench : public Bench {
     void publish() { publisher.send("number", std::to_string(published++)); }
     bool good_lost_nothing() {
         publish();
-        const bool all = Bench::turn_until([&] { return inbox.take() == published; });
+        const bool all = Bench::turn_until([&] { return inbox.receive() == published; });
         for (std::size_t number = 0; number < inbox.messages.size(); ++number) {
             if (inbox.messages[number].at(1) != std::to_string(number)) {
                 return false;
@@ -37,7 +37,7 @@ class CurveBench : public Bench {
     bool is_cut(RawPeer& peer) {
         return Bench::turn_until([&] {
             publish();
-            inbox.take();
+            inbox.receive();
             peer.read();
             return peer.at_end();
         });
@@ -197,7 +197,7 @@ TEST_CASE("hostile CURVE: a flood of sealed commands is skipped like any other",
     for (int count = 0; count < 20'000; ++count) {
         insider.peer.send(insider.sealed(4, "\1X"));
         bench.publish();
-        bench.inbox.take();
+        bench.inbox.receive();
     }
     insider.peer.send(insider.sealed(4, "\x09SUBSCRIBEafter"));
     CHECK(bench.turn_until([&] {

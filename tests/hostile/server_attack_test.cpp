@@ -131,7 +131,7 @@ TEST_CASE("hostile server: one that breaks the protocol later is disconnected an
         peer.send(DealerBench::welcome() + frame(0, "fine") + announce(0, 1ULL << 63U));
         Inbox inbox(bench.dealer);
         CHECK(bench.turn_until([&] {
-            inbox.take();
+            inbox.receive();
             peer.read();
             return peer.at_end();
         }));

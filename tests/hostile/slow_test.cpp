@@ -118,7 +118,7 @@ TEST_CASE("hostile 16: data of a peer that floods a socket whose owner does not 
     Inbox inbox(router);
     CHECK(bench.turn_until([&] {
         peer.send();
-        return inbox.take() == handed_over / piece.size();
+        return inbox.receive() == handed_over / piece.size();
     }));
 }
 

@@ -187,7 +187,7 @@ TEST_CASE("trap: our subscriber delivers only subscribed topics, whatever a publ
     publisher.peer().send(message("unwanted", "wanted") + message("wanted", "1") + frame(0, "wanted alone") +
                           frame(0, "") + message("wante", "") + message("wanted/x", "2"));
     Inbox inbox(subscriber);
-    REQUIRE(bench.turn_until([&] { return inbox.take() == 3; }));
+    REQUIRE(bench.turn_until([&] { return inbox.receive() == 3; }));
     CHECK(inbox.messages == std::vector<Frames>{{"wanted", "1"}, {"wanted alone"}, {"wanted/x", "2"}});
 }
 

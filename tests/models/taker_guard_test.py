@@ -8,8 +8,8 @@ from explorer import ACQUIRE, RELAXED, RELEASE, Model, ModelTest, exchange, fenc
 
 def guard(evictors=1, consumer_fence=True, evictor_fence=True, see_evictors=ACQUIRE, end_taking=RELEASE,
           see_end_of_taking=ACQUIRE, end_turn=RELEASE, leave=RELEASE):
-    """A single evictor leaves and returns, as in SingleProducerLane. Two evictors never leave, as in
-    SeveralProducersLane."""
+    """A single evictor leaves and returns, as in SingleProducerQueue. Two evictors never leave, as in
+    BoundedQueue."""
     def wait_for_turn():
         yield exchange("turn", True, ACQUIRE, until=lambda taken: not taken)
 

@@ -23,7 +23,7 @@ struct Wire {
 
     std::string incoming;        // not read yet
     bool incoming_ends = false;  // after the incoming bytes
-    bool tells_more = false;     // whether a read reports remaining data
+    bool reports_more = false;   // whether a read reports remaining data
     // sizes of consecutive reads, repeated cyclically; empty: everything available
     std::vector<std::size_t> read_pieces;
     std::string written;                     // so far
@@ -125,7 +125,7 @@ class FaultyStream final : public Stream {
         std::memcpy(room.data(), wire_->incoming.data(), bytes);
         input.received(bytes);
         wire_->incoming.erase(0, bytes);
-        return {IoStatus::ok, bytes, 0, wire_->tells_more && !wire_->incoming.empty()};
+        return {IoStatus::ok, bytes, 0, wire_->reports_more && !wire_->incoming.empty()};
     }
 
     void end_writing() noexcept override { wire_->writing_ended = true; }

@@ -39,7 +39,7 @@ class PublisherHarness {
         }
         publisher = std::make_unique<Publisher>(reactor, std::move(options));
         publisher->set_monitor([this](const MonitorEvent& event) {
-            note(event);
+            record(event);
             on_event(event);
         });
         Endpoint wanted;
@@ -127,13 +127,13 @@ class PublisherHarness {
     std::vector<PeerStatus> arrivals;
     std::vector<PeerStatus> departures;
     std::vector<std::string> reasons;
-    std::uint64_t drops_told = 0;
+    std::uint64_t drops_reported = 0;
     std::unique_ptr<Publisher> publisher;
     std::string source;  // address from which connect() connects; "": any
     Endpoint endpoint;
 
   private:
-    void note(const MonitorEvent& event) {
+    void record(const MonitorEvent& event) {
         events.push_back(event.kind);
         switch (event.kind) {
             case MonitorEventKind::handshake_done: arrivals.push_back(*event.status); break;
@@ -144,7 +144,7 @@ class PublisherHarness {
             case MonitorEventKind::handshake_failed:
             case MonitorEventKind::refused:
             case MonitorEventKind::accept_failed: reasons.emplace_back(event.detail); break;
-            case MonitorEventKind::dropped: drops_told += event.count; break;
+            case MonitorEventKind::dropped: drops_reported += event.count; break;
             default: break;
         }
     }

@@ -52,10 +52,10 @@ inline void append_messages(std::string& out, const MessageBatch& batch) {
     for (;;) {
         std::size_t budget = setting.frames_per_turn;
         batch.clear();
-        Receiver::Status status = receiver.take(input, batch, budget);
+        Receiver::Status status = receiver.decode(input, batch, budget);
         while (status == Receiver::Status::command) {
             transcript.commands += "<" + std::string(as_text(receiver.command())) + ">";
-            status = receiver.take(input, batch, budget);
+            status = receiver.decode(input, batch, budget);
         }
         append_messages(transcript.messages, batch);
         if (status == Receiver::Status::violation) {

@@ -52,7 +52,7 @@ class Inbox {
     explicit Inbox(Socket& socket) : socket_(socket) {}
 
     /// Takes the available messages. Returns how many were taken in total.
-    std::size_t take() {
+    std::size_t receive() {
         while (socket_.receive(batch_)) {
             for (const Message message : batch_) {
                 Frames frames;

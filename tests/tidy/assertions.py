@@ -87,7 +87,7 @@ ASSERTIONS = {
     "core/src/session/session_reader.cpp": {
         "result.bytes > 0": "a stream reports the end of a connection with another status",
     },
-    "core/src/session/tail.cpp": {
+    "core/src/session/write_cursor.cpp": {
         "!is_open()": "the publish log closes the tail before it opens another one",
     },
     "core/src/transport/inproc/inproc_in_flight.cpp": {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/assert.hpp"
-#include "core/single_producer_lane.hpp"
+#include "core/single_producer_queue.hpp"
 #include "core/taker_guard.hpp"
 
 #include <algorithm>
@@ -76,8 +76,8 @@ enum class OverflowPolicy : std::uint8_t {
 /// Why an item did not reach the consumer.
 enum class QueueLoss : std::uint8_t { evicted, refused, closed };
 
-/// A bounded queue between the sampling threads and the I/O thread, with one lane per producer. The consumer serves the
-/// lanes in turn.
+/// A bounded queue between the sampling threads and the I/O thread, with one queue per producer inside. The consumer
+/// serves these queues in turn.
 ///
 /// A single producer has the whole capacity. With several producers, half of the capacity is divided into guaranteed
 /// shares, one per enrolled producer; the other half is lent to producers that exceed their share. A producer that
@@ -116,17 +116,17 @@ class BoundedQueue {
     /// A producer's access to the queue. Lives as long as the queue.
     class Producer {
       public:
-        explicit Producer(std::size_t capacity, std::size_t blocks) : lane_(capacity, blocks) {}
+        explicit Producer(std::size_t capacity, std::size_t blocks) : queue_(capacity, blocks) {}
 
-        [[nodiscard]] std::size_t size() const noexcept { return lane_.size(); }
+        [[nodiscard]] std::size_t size() const noexcept { return queue_.size(); }
         /// Returns how many items were ever added.
-        [[nodiscard]] std::uint64_t entered() const noexcept { return lane_.entered(); }
+        [[nodiscard]] std::uint64_t entered() const noexcept { return queue_.entered(); }
         /// Returns how many items were ever removed, by the consumer or by eviction.
-        [[nodiscard]] std::uint64_t left() const noexcept { return lane_.left(); }
+        [[nodiscard]] std::uint64_t left() const noexcept { return queue_.left(); }
 
       private:
         friend BoundedQueue;
-        SingleProducerLane<T> lane_;
+        SingleProducerQueue<T> queue_;
         std::atomic<std::size_t> share_{1};     // guaranteed; at least 1, so that its oldest item can be replaced
         std::atomic<Producer*> next_{nullptr};  // in the order added; owned
         bool enrolled_ = false;                 // this and the next ones are guarded by terms_mutex_
@@ -136,7 +136,7 @@ class BoundedQueue {
 
     /// Creates a queue with one enrolled producer, first().
     explicit BoundedQueue(std::size_t capacity, OverflowPolicy policy = OverflowPolicy::drop_oldest)
-        : capacity_(capacity), policy_(policy), first_(capacity, lane_blocks_first) {
+        : capacity_(capacity), policy_(policy), first_(capacity, producer_blocks_first) {
         TELEGATE_ASSERT(capacity >= 1 && capacity <= capacity_max);
         enroll(first_);
     }
@@ -158,14 +158,14 @@ class BoundedQueue {
         if (count_.load(std::memory_order_relaxed) == producers_max) {
             throw std::length_error("too many producers: must be at most " + std::to_string(producers_max));
         }
-        auto added = std::make_unique<Producer>(capacity_.load(std::memory_order_relaxed), lane_blocks_other);
+        auto added = std::make_unique<Producer>(capacity_.load(std::memory_order_relaxed), producer_blocks_other);
         last_->next_.store(added.get(), std::memory_order_release);
         last_ = added.release();
         count_.fetch_add(1, std::memory_order_relaxed);
         return *last_;
     }
 
-    /// Gives the producer a share. Idempotent.
+    /// Assigns a share to the producer. Idempotent.
     void enroll(Producer& producer) noexcept { set_enrolled(producer, true); }
     /// Divides the producer's share among the others. Its queued items stay for the consumer. Idempotent.
     void retire(Producer& producer) noexcept { set_enrolled(producer, false); }
@@ -187,7 +187,7 @@ class BoundedQueue {
             if (closed_.load(std::memory_order_acquire)) {
                 return lose(items, QueueLoss::closed, on_loss);
             }
-            std::size_t entered = producer.lane_.put(items, guaranteed(producer));
+            std::size_t entered = producer.queue_.put(items, guaranteed(producer));
             if (entered == 0) {
                 entered = put_into_lent_room(producer, items);
             }
@@ -215,7 +215,7 @@ class BoundedQueue {
 
     template <class OnLoss>
     void push(Producer& producer, const T& item, OnLoss&& on_loss) {
-        if (closed_.load(std::memory_order_acquire) || !producer.lane_.put_quickly(item, guaranteed(producer))) {
+        if (closed_.load(std::memory_order_acquire) || !producer.queue_.put_quickly(item, guaranteed(producer))) {
             push(producer, std::span<const T>(&item, 1), on_loss);
         }
     }
@@ -223,7 +223,7 @@ class BoundedQueue {
     /// Moves up to out.size() items to `out`, oldest first per producer. Returns the number of items moved.
     std::size_t pop(std::span<T> out) noexcept {
         const bool is_alone = first_.next_.load(std::memory_order_acquire) == nullptr;
-        const std::size_t taken = is_alone ? first_.lane_.take(out) : take_in_turn(out);
+        const std::size_t taken = is_alone ? first_.queue_.pop(out) : pop_in_turn(out);
         if ((taken > 0 || taken_unannounced_ > 0) && bell_.somebody_waits()) [[unlikely]] {
             announce_room(taken, taken < out.size());
         }
@@ -279,18 +279,19 @@ class BoundedQueue {
     /// included. With several producers, returns the sum of their largest sizes, up to the capacity.
     [[nodiscard]] std::size_t high_water() const noexcept {
         if (producers() == 1) {
-            return first_.lane_.high_water();
+            return first_.queue_.high_water();
         }
-        return std::min<std::size_t>(sum([](const Producer& producer) { return producer.lane_.high_water(); }),
+        return std::min<std::size_t>(sum([](const Producer& producer) { return producer.queue_.high_water(); }),
                                      capacity());
     }
     /// Returns how many items were ever lost.
     [[nodiscard]] std::uint64_t lost() const noexcept { return lost_.load(std::memory_order_relaxed); }
 
   private:
-    // Preallocated blocks, so that a lane that is read in time allocates nothing. The first lane carries most devices.
-    static constexpr std::size_t lane_blocks_first = 16;
-    static constexpr std::size_t lane_blocks_other = 2;
+    // Preallocated blocks, so that a queue that is read in time allocates nothing. The first queue carries most
+    // devices.
+    static constexpr std::size_t producer_blocks_first = 16;
+    static constexpr std::size_t producer_blocks_other = 2;
 
     template <class Value>
     [[nodiscard]] std::uint64_t sum(const Value& value) const noexcept {
@@ -369,7 +370,7 @@ class BoundedQueue {
     [[nodiscard]] std::size_t allowance(const Producer& producer) const noexcept {
         const std::size_t lendable = lendable_.load(std::memory_order_relaxed);
         const std::size_t lent = sum([&](const Producer& each) {
-            const std::size_t size = &each == &producer ? 0 : each.lane_.size();
+            const std::size_t size = &each == &producer ? 0 : each.queue_.size();
             return size - std::min(size, guaranteed(each));
         });
         return guaranteed(producer) + lendable - std::min(lendable, lent);
@@ -398,25 +399,25 @@ class BoundedQueue {
             return 0;
         }
         const LendingTurn turn(lending_);
-        return producer.lane_.put(items, allowance(producer));
+        return producer.queue_.put(items, allowance(producer));
     }
 
-    /// Gives each producer an equal part of `out`, then the rest of `out` to producers in turn.
-    [[gnu::noinline]] std::size_t take_in_turn(std::span<T> out) noexcept {
+    /// Assigns an equal part of `out` to each producer, then the rest of `out` to producers in turn.
+    [[gnu::noinline]] std::size_t pop_in_turn(std::span<T> out) noexcept {
         const std::size_t part = std::max<std::size_t>(1, out.size() / producers());
-        const std::size_t taken = take_round(out, part);
-        return taken + take_round(out.subspan(taken), out.size());
+        const std::size_t taken = pop_round(out, part);
+        return taken + pop_round(out.subspan(taken), out.size());
     }
 
     /// Serves each producer once, up to `part` items, starting after the producer that was served last.
-    std::size_t take_round(std::span<T> out, std::size_t part) noexcept {
+    std::size_t pop_round(std::span<T> out, std::size_t part) noexcept {
         const Producer* const served_last = turn_;
         std::size_t taken = 0;
         while (taken < out.size()) {
             Producer* const next = turn_->next_.load(std::memory_order_acquire);
             turn_ = next != nullptr ? next : &first_;
-            if (!turn_->lane_.is_empty()) {
-                taken += turn_->lane_.take(out.subspan(taken, std::min(part, out.size() - taken)));
+            if (!turn_->queue_.is_empty()) {
+                taken += turn_->queue_.pop(out.subspan(taken, std::min(part, out.size() - taken)));
             }
             if (turn_ == served_last) {
                 break;
@@ -444,8 +445,8 @@ class BoundedQueue {
     Replaced evict_and_fill(Producer& producer, std::span<const T> items, std::span<T> oldest) noexcept {
         const LendingTurn turn(lending_);
         const std::size_t share = guaranteed(producer);
-        const std::size_t evicted = producer.lane_.take_oldest(oldest, share);
-        return {evicted, producer.lane_.fill(items.first(evicted), share)};
+        const std::size_t evicted = producer.queue_.pop_oldest(oldest, share);
+        return {evicted, producer.queue_.fill(items.first(evicted), share)};
     }
 
     /// Returns how many of `items` were queued or reported as lost.
@@ -475,7 +476,7 @@ class BoundedQueue {
     }
 
     [[nodiscard]] bool must_wait(const Producer& producer) const noexcept {
-        return producer.lane_.is_full(allowance(producer)) && !closed_.load() &&
+        return producer.queue_.is_full(allowance(producer)) && !closed_.load() &&
                policy_.load() == OverflowPolicy::block;
     }
 

@@ -65,7 +65,7 @@ class ClientTurns {
     }
     [[nodiscard]] bool empty() const noexcept { return waiting_.empty(); }
     /// Removes and returns the next entry. There must be one.
-    T take() {
+    T pop() {
         auto turn = waiting_.upper_bound(last_);  // the clients in the order of their names, again and again
         turn = turn == waiting_.end() ? waiting_.begin() : turn;
         std::deque<T>& entries = turn->second;

@@ -64,8 +64,8 @@ struct Delivery {
 class NoticeWriter {
   public:
     /// Returns whether messages lost for this reason are missing at this position of the stream. Other losses are
-    /// missing later in the stream; LossHooks::tell is called again there.
-    [[nodiscard]] bool tells(LossReason reason) const noexcept { return tells_[static_cast<std::size_t>(reason)]; }
+    /// missing later in the stream; LossHooks::write_notices is called again there.
+    [[nodiscard]] bool reports(LossReason reason) const noexcept { return reports_[static_cast<std::size_t>(reason)]; }
     /// Returns false, without writing, if the writer is full.
     [[nodiscard]] bool write(std::string_view topic, std::string_view payload);
 
@@ -73,7 +73,7 @@ class NoticeWriter {
 
   private:
     friend class SlowReader;
-    std::array<bool, loss_reasons> tells_{};
+    std::array<bool, loss_reasons> reports_{};
     std::vector<std::byte> wire_;
     std::uint64_t messages_ = 0;
 };
@@ -99,7 +99,7 @@ struct LossHooks {
     std::function<void(std::uint64_t id, const LostRun& run, LossReason reason)> lost;
     /// Called when the subscriber's stream reaches a position where messages are missing. Returns whether there are
     /// more notices to write; if so, it is called again when these have been sent, before anything else is sent.
-    std::function<bool(std::uint64_t id, NoticeWriter& writer)> tell;
+    std::function<bool(std::uint64_t id, NoticeWriter& writer)> write_notices;
     /// Called with the samples of a message that Publisher::send_to() accepted for a subscriber on another thread, if
     /// that thread finds the subscriber over its limit. The message is counted as slow.
     std::function<void(std::uint64_t id, const SampleRange& samples)> refused;

@@ -19,7 +19,7 @@ struct HostAddress {
 ///
 /// Threads: one.
 /// Limits: lookups_max threads in the process; then a lookup fails at once. At most addresses_max addresses.
-/// Failure: take() returns an error. The constructor throws std::system_error if it cannot create the thread.
+/// Failure: take_result() returns an error. The constructor throws std::system_error if it cannot create the thread.
 class HostLookup {
   public:
     static constexpr int lookups_max = 256;
@@ -32,9 +32,9 @@ class HostLookup {
 
     HostLookup(const std::string& host, const std::string& port);
 
-    /// Returns a descriptor that is readable once take() has the result. It is owned by the lookup.
+    /// Returns a descriptor that is readable once take_result() has the result. It is owned by the lookup.
     [[nodiscard]] int descriptor() const noexcept;
-    [[nodiscard]] Result take();
+    [[nodiscard]] Result take_result();
 
     /// Returns the address of a host that is not a name; an error for a name. Never blocks.
     [[nodiscard]] static Result numeric(const std::string& host, const std::string& port);

@@ -167,12 +167,12 @@ class Ledger {
         std::uint64_t overflow = 0;
         std::uint64_t shutdown = 0;
     };
-    /// Calls `tell(channel, lost)` for each channel that may have lost samples in the queue since the last call. Costs
-    /// almost nothing if there is none.
-    template <class Tell>
-    void each_newly_dropped(const Tell& tell) {
-        if (drops_seen_ != drops_noted_.load(std::memory_order_acquire)) {
-            for_marked_blocks(tell);
+    /// Calls `report(channel, lost)` for each channel that may have lost samples in the queue since the last call.
+    /// Costs almost nothing if there is none.
+    template <class Report>
+    void each_newly_dropped(const Report& report) {
+        if (drops_seen_ != drops_reported_.load(std::memory_order_acquire)) {
+            for_marked_blocks(report);
         }
     }
 
@@ -202,9 +202,9 @@ class Ledger {
     [[nodiscard]] std::vector<LedgerCounts> sums_of_channels(std::size_t devices) const;
     [[nodiscard]] LostUpTo lost_up_to(ChannelId channel) const noexcept;
 
-    template <class Tell>
-    void for_marked_blocks(const Tell& tell) {
-        drops_seen_ = drops_noted_.load(std::memory_order_acquire);
+    template <class Report>
+    void for_marked_blocks(const Report& report) {
+        drops_seen_ = drops_reported_.load(std::memory_order_acquire);
         for (std::size_t block = 0; block * Block::channels < channels_.size(); ++block) {
             if (!marked_[block].load(std::memory_order_relaxed)) {
                 continue;
@@ -213,7 +213,7 @@ class Ledger {
             const std::size_t end = std::min((block + 1) * Block::channels, channels_.size());
             for (std::size_t index = block * Block::channels; index < end; ++index) {
                 const auto channel = static_cast<ChannelId>(index);
-                tell(channel, lost_up_to(channel));
+                report(channel, lost_up_to(channel));
             }
         }
     }
@@ -226,7 +226,7 @@ class Ledger {
     CounterPage consumer_;
     Blocks blocks_;
     std::array<std::atomic<bool>, blocks_max> marked_{};  // blocks with drops that the pump has not read
-    std::atomic<std::uint64_t> drops_noted_{0};           // incremented after the mark
+    std::atomic<std::uint64_t> drops_reported_{0};        // incremented after the mark
     std::uint64_t drops_seen_ = 0;                        // the pump's copy
 };
 

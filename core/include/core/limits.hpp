@@ -167,7 +167,7 @@ inline constexpr std::size_t inproc_parts_max = 1'024;
 
 /// Ranges of the log that a publisher has handed to one of its other threads (see PublisherOptions::io_threads) and
 /// that have not reached the sessions. Further ranges wait on the publisher's thread.
-inline constexpr std::size_t lane_records_max = 1'024;
+inline constexpr std::size_t link_records_max = 1'024;
 
 /// Pending notifications from one of these threads to the publisher's thread: subscriptions, connects and disconnects.
 /// At the limit, the thread stops reading from its sessions until they are delivered, so the limit may be exceeded by

@@ -30,7 +30,7 @@ class ReceivingSocket {
     /// Returns the bound endpoints, with the actual ports.
     [[nodiscard]] std::vector<Endpoint> endpoints() const;
 
-    /// Takes the messages that have arrived from the next peer in turn, without waiting. Returns false if there are
+    /// Receives the messages that have arrived from the next peer in turn, without waiting. Returns false if there are
     /// none, or if the limit for one event-loop iteration is reached; then run the reactor.
     [[nodiscard]] bool receive(MessageBatch& batch);
     /// Like receive(), but runs the reactor until messages arrive or `time` has passed. Must not be called in a

@@ -57,10 +57,9 @@ class Alarm {
 /// Calls a function once after the running handler has returned, at the end of this event-loop iteration or in the
 /// next. It processes work that was collected in the meantime. Costs no system call.
 ///
-/// Threads: the reactor's. Limits: one pending call; ask() has no effect while it is pending. ask() within an
-/// event-loop iteration allocates nothing once the loop is warm. Failure: ask() may throw std::bad_alloc; then no call
-/// is pending.
-/// The function is not called after destruction, which may happen within the call.
+/// Threads: the reactor's. Limits: one pending call; schedule() has no effect while it is pending. schedule() within an
+/// event-loop iteration allocates nothing once the loop is warm. Failure: schedule() may throw std::bad_alloc; then no
+/// call is pending. The function is not called after destruction, which may happen within the call.
 class Later {
   public:
     Later(Reactor& reactor, std::function<void()> call);
@@ -68,7 +67,7 @@ class Later {
     Later(const Later&) = delete;
     Later& operator=(const Later&) = delete;
 
-    void ask();
+    void schedule();
     /// Cancels the pending call, if the work has already been done.
     void cancel();
 

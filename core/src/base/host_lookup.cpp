@@ -103,7 +103,7 @@ int HostLookup::descriptor() const noexcept {
     return state_->event.get();
 }
 
-HostLookup::Result HostLookup::take() {
+HostLookup::Result HostLookup::take_result() {
     const std::lock_guard lock(state_->mutex);
     return std::exchange(state_->result, {});
 }

@@ -14,7 +14,7 @@ namespace telegate {
 /// Threads: one.
 /// Limits: keeps up to spare_max unused buffers of up to spare_bytes_max together, but at least one; any number may be
 /// borrowed.
-/// Failure: take() may throw std::bad_alloc.
+/// Failure: acquire() may throw std::bad_alloc.
 class BufferPool {
   public:
     using Buffer = std::unique_ptr<std::byte[]>;
@@ -26,7 +26,7 @@ class BufferPool {
     }
 
     [[nodiscard]] std::size_t buffer_bytes() const noexcept { return buffer_bytes_; }
-    [[nodiscard]] Buffer take() {
+    [[nodiscard]] Buffer acquire() {
         if (spare_.empty()) {
             return std::make_unique_for_overwrite<std::byte[]>(buffer_bytes_);
         }
@@ -34,7 +34,7 @@ class BufferPool {
         spare_.pop_back();
         return buffer;
     }
-    void give_back(Buffer buffer) noexcept {
+    void release(Buffer buffer) noexcept {
         if (spare_.size() < spare_count_max_) {
             spare_.push_back(std::move(buffer));
         }

@@ -9,7 +9,7 @@ namespace telegate {
 
 std::span<std::byte> Input::room() {
     if (unread_.size() >= buffer_bytes_) {
-        take_larger_buffer();
+        grow_buffer();
     } else if (unread_.empty()) {
         unread_ = {buffer_.get(), 0};
     } else if (static_cast<std::size_t>(end_of_buffer() - end_of_unread()) < buffer_bytes_ / 2 &&
@@ -37,24 +37,24 @@ void Input::release() noexcept {
         return;
     }
     unread_ = {};
-    give_back(std::exchange(buffer_, nullptr), std::exchange(buffer_bytes_, 0));
+    return_to_pool(std::exchange(buffer_, nullptr), std::exchange(buffer_bytes_, 0));
 }
 
-/// Takes the first buffer, or a larger one when unread data fills the current one.
-void Input::take_larger_buffer() {
+/// Acquires the first buffer, or a larger one when unread data fills the current one.
+void Input::grow_buffer() {
     const bool is_usual = unread_.size() < pool_.buffer_bytes();
     const std::size_t bytes = is_usual ? pool_.buffer_bytes() : 2 * unread_.size();
-    BufferPool::Buffer buffer = is_usual ? pool_.take() : std::make_unique_for_overwrite<std::byte[]>(bytes);
+    BufferPool::Buffer buffer = is_usual ? pool_.acquire() : std::make_unique_for_overwrite<std::byte[]>(bytes);
     if (!unread_.empty()) {
         std::memcpy(buffer.get(), unread_.data(), unread_.size());
     }
     unread_ = {buffer.get(), unread_.size()};
-    give_back(std::exchange(buffer_, std::move(buffer)), std::exchange(buffer_bytes_, bytes));
+    return_to_pool(std::exchange(buffer_, std::move(buffer)), std::exchange(buffer_bytes_, bytes));
 }
 
-void Input::give_back(BufferPool::Buffer buffer, std::size_t bytes) noexcept {
+void Input::return_to_pool(BufferPool::Buffer buffer, std::size_t bytes) noexcept {
     if (bytes == pool_.buffer_bytes()) {
-        pool_.give_back(std::move(buffer));
+        pool_.release(std::move(buffer));
     }
 }
 

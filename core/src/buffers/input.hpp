@@ -35,8 +35,8 @@ class Input {
     void release() noexcept;
 
   private:
-    void take_larger_buffer();
-    void give_back(BufferPool::Buffer buffer, std::size_t bytes) noexcept;
+    void grow_buffer();
+    void return_to_pool(BufferPool::Buffer buffer, std::size_t bytes) noexcept;
     [[nodiscard]] std::byte* end_of_unread() const noexcept { return unread_.data() + unread_.size(); }
     [[nodiscard]] std::byte* end_of_buffer() const noexcept { return buffer_.get() + buffer_bytes_; }
 

@@ -24,7 +24,7 @@ class ItemPool {
     /// A number that no item has.
     static constexpr std::uint32_t none = 0;
 
-    /// Ensures that the next `count` calls of take() succeed.
+    /// Ensures that the next `count` calls of allocate() succeed.
     void reserve(std::size_t count) {
         while (available_ < count) {
             add_chunk();
@@ -32,7 +32,7 @@ class ItemPool {
     }
 
     /// Returns a free item, which reserve() has provided. Its content is unspecified.
-    [[nodiscard]] std::uint32_t take() noexcept {
+    [[nodiscard]] std::uint32_t allocate() noexcept {
         while (!chunks_[with_room_.back()].has_room()) {
             chunks_[with_room_.back()].listed = false;
             with_room_.pop_back();
@@ -49,7 +49,7 @@ class ItemPool {
         return item;
     }
 
-    void give_back(std::uint32_t item) noexcept {
+    void release(std::uint32_t item) noexcept {
         const std::uint32_t number = (item - 1) / chunk_items;
         Chunk& chunk = chunks_[number];
         (*this)[item].next = chunk.free;
@@ -84,7 +84,7 @@ class ItemPool {
     struct Chunk {
         PageArray<T> items;         // empty: chunk was dropped
         std::uint32_t free = none;  // first item that was returned
-        std::uint32_t used = 0;     // items from here on were never taken
+        std::uint32_t used = 0;     // items from here on were never allocated
         std::uint32_t live = 0;
         bool listed = false;  // is in with_room_
 
@@ -93,7 +93,7 @@ class ItemPool {
 
     void add_chunk() {
         if (dropped_.empty()) {
-            // Grow the lists first, so that take() and give_back() never allocate.
+            // Grow the lists first, so that allocate() and release() never allocate.
             const std::size_t count = chunks_.size() + 1;
             if (with_room_.capacity() < count || dropped_.capacity() < count) {
                 with_room_.reserve(2 * count);

@@ -66,16 +66,16 @@ SegmentPool::~SegmentPool() {
     TELEGATE_ASSERT(memory_bytes_ == 0);  // no segment may outlive its pool
 }
 
-SegmentRef SegmentPool::take(std::size_t message_bytes, std::size_t samples_bytes) {
+SegmentRef SegmentPool::acquire(std::size_t message_bytes, std::size_t samples_bytes) {
     const std::size_t capacity = std::max(segment_bytes_, segment_capacity(message_bytes + samples_bytes));
     if (readers_in_process_ == 0 || message_bytes > limits::short_bytes_in_process) {
-        return take_from(spare_, capacity);
+        return acquire_from(spare_, capacity);
     }
     const bool has_rested = spare_.size() >= round_min;
     if (has_rested) {
         std::rotate(spare_.begin(), spare_.begin() + 1, spare_.end());
     }
-    SegmentRef segment = has_rested ? take_from(spare_, capacity) : make(capacity);
+    SegmentRef segment = has_rested ? acquire_from(spare_, capacity) : make(capacity);
     segment->goes_round = true;
     return segment;
 }
@@ -88,17 +88,17 @@ void SegmentPool::remove_reader_in_process() noexcept {
     }
 }
 
-SegmentRef SegmentPool::take_small(std::size_t message_bytes, std::size_t samples_bytes) {
+SegmentRef SegmentPool::acquire_small(std::size_t message_bytes, std::size_t samples_bytes) {
     const bool fits = message_bytes + samples_bytes <= small_bytes && small_bytes < segment_bytes_;
-    return fits ? take_from(small_spare_, small_bytes) : take(message_bytes, samples_bytes);
+    return fits ? acquire_from(small_spare_, small_bytes) : acquire(message_bytes, samples_bytes);
 }
 
-SegmentRef SegmentPool::take_medium(std::size_t message_bytes, std::size_t samples_bytes) {
+SegmentRef SegmentPool::acquire_medium(std::size_t message_bytes, std::size_t samples_bytes) {
     const bool fits = message_bytes + samples_bytes <= medium_bytes && medium_bytes < segment_bytes_;
-    return fits ? take_from(medium_spare_, medium_bytes) : take(message_bytes, samples_bytes);
+    return fits ? acquire_from(medium_spare_, medium_bytes) : acquire(message_bytes, samples_bytes);
 }
 
-SegmentRef SegmentPool::take_from(Spare& spare, std::size_t capacity) {
+SegmentRef SegmentPool::acquire_from(Spare& spare, std::size_t capacity) {
     if (spare.empty() || spare.back()->capacity != capacity) {
         return make(capacity);
     }
@@ -160,10 +160,10 @@ void SegmentLog::open_segment(std::size_t message_bytes, std::size_t samples_byt
     const std::size_t before = current_.get() == nullptr ? 0 : current_->capacity;
     current_.reset();  // first, so that a segment without readers can be reused
     if (first_ == First::usual || before > SegmentPool::small_bytes) {
-        current_ = pool_.take(message_bytes, samples_bytes);
+        current_ = pool_.acquire(message_bytes, samples_bytes);
     } else {
-        current_ = before == 0 ? pool_.take_small(message_bytes, samples_bytes)
-                               : pool_.take_medium(message_bytes, samples_bytes);
+        current_ = before == 0 ? pool_.acquire_small(message_bytes, samples_bytes)
+                               : pool_.acquire_medium(message_bytes, samples_bytes);
     }
     current_->start = end_;
     end_ += current_->capacity;

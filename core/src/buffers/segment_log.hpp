@@ -104,7 +104,7 @@ inline void list_samples(std::byte* bytes, std::size_t limit, std::size_t offset
 /// Threads: one.
 /// Limits: keeps spare_max segments of the usual size, plus round_min while there are readers in the process; spare_max
 /// medium and small_spare_max small ones.
-/// Failure: functions that take a segment may throw std::bad_alloc, and std::length_error for 4 GiB or more.
+/// Failure: functions that return a segment may throw std::bad_alloc, and std::length_error for 4 GiB or more.
 class SegmentPool {
   public:
     /// `segment_bytes`: the usual segment size.
@@ -119,11 +119,11 @@ class SegmentPool {
     /// Returns a segment of the usual size, or larger for a message of `message_bytes` and the list of its samples.
     /// Prefers the most recently used segment, which is still in the cache. For short messages with readers in the
     /// process, uses the least recently used of many: see limits::short_bytes_in_process.
-    [[nodiscard]] SegmentRef take(std::size_t message_bytes, std::size_t samples_bytes = 0);
-    /// Returns a segment of 4 KiB if that is enough; otherwise as take().
-    [[nodiscard]] SegmentRef take_small(std::size_t message_bytes, std::size_t samples_bytes = 0);
-    /// Returns a segment of 64 KiB if that is enough; otherwise as take().
-    [[nodiscard]] SegmentRef take_medium(std::size_t message_bytes, std::size_t samples_bytes = 0);
+    [[nodiscard]] SegmentRef acquire(std::size_t message_bytes, std::size_t samples_bytes = 0);
+    /// Returns a segment of 4 KiB if that is enough; otherwise as acquire().
+    [[nodiscard]] SegmentRef acquire_small(std::size_t message_bytes, std::size_t samples_bytes = 0);
+    /// Returns a segment of 64 KiB if that is enough; otherwise as acquire().
+    [[nodiscard]] SegmentRef acquire_medium(std::size_t message_bytes, std::size_t samples_bytes = 0);
     /// Returns a segment for reading another thread's log. The memory is released with the last reference to the
     /// segment.
     [[nodiscard]] SegmentRef borrow(std::shared_ptr<std::byte[]> bytes, std::uint64_t start, std::uint32_t capacity);
@@ -145,7 +145,7 @@ class SegmentPool {
     static constexpr std::size_t small_spare_max = 64;
     static constexpr std::size_t medium_bytes = 64 * 1024;
 
-    [[nodiscard]] SegmentRef take_from(Spare& spare, std::size_t capacity);
+    [[nodiscard]] SegmentRef acquire_from(Spare& spare, std::size_t capacity);
     [[nodiscard]] SegmentRef make(std::size_t capacity);
     [[nodiscard]] std::size_t usual_spare_max() const noexcept {
         return readers_in_process_ == 0 ? spare_max : spare_max + round_min;
@@ -166,7 +166,7 @@ class SegmentPool {
 /// Threads: one, the I/O thread.
 /// Limits: holds only what readers still refer to, plus the segment being filled. Readers bound this by dropping data
 /// that is further behind end() than their limit.
-/// Failure: prepare() throws as SegmentPool::take() does; the log then continues with a new segment.
+/// Failure: prepare() throws as SegmentPool::acquire() does; the log then continues with a new segment.
 class SegmentLog {
   public:
     /// The first segment of a log that has none. `small` keeps a thousand logs with one message each small: a medium

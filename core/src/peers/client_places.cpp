@@ -24,9 +24,9 @@ Session* least_useful(const SessionList& sessions, std::string_view client, bool
     Use use_of_found = Use::full;
     for (const auto& session : sessions.all()) {
         const bool counts = session->state() == Session::State::open && session->client() == client &&
-                            sessions.note(*session).dialer == nullptr && !session->stays_in_process();
+                            sessions.note_of(*session).dialer == nullptr && !session->stays_in_process();
         const Use use = counts ? use_of(*session) : Use::full;
-        const bool is_new = use == Use::none && now - sessions.note(*session).began_at < ClientPlaces::idle_min;
+        const bool is_new = use == Use::none && now - sessions.note_of(*session).began_at < ClientPlaces::idle_min;
         if (!counts || (!any_use && (use == Use::full || is_new))) {
             continue;
         }

@@ -23,7 +23,7 @@ void Dialer::start() {
 
 void Dialer::retry() {
     if (!stopped_) {
-        alarm_.set(pause_.take());
+        alarm_.set(pause_.next());
     }
 }
 

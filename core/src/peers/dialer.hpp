@@ -41,9 +41,9 @@ class Dialer {
     /// Connects again after a pause.
     void retry();
     /// Records that the session's handshake has finished.
-    void note_opened() { opened_at_ = std::chrono::steady_clock::now(); }
+    void record_opened() { opened_at_ = std::chrono::steady_clock::now(); }
     /// Records that the session has ended after its handshake. `was_of_use`: see Session.
-    void note_lost(bool was_of_use) {
+    void record_lost(bool was_of_use) {
         if (was_of_use) {
             pause_.stood(std::chrono::steady_clock::now() - opened_at_);
         }

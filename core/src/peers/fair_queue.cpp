@@ -7,7 +7,7 @@
 namespace telegate {
 
 FairQueue::FairQueue(Reactor& reactor, std::function<void(MessageBatch&)> filter)
-    : reactor_(reactor), filter_(std::move(filter)), late_handler_(reactor, [this] { tell(); }) {}
+    : reactor_(reactor), filter_(std::move(filter)), late_handler_(reactor, [this] { notify(); }) {}
 
 void FairQueue::add(Session& session) {
     for (Held& held : held_) {
@@ -25,7 +25,7 @@ void FairQueue::add(Session& session) {
     const bool was_empty = ready_.empty();
     queue(session);
     if (was_empty) {
-        tell();
+        notify();
     }
 }
 
@@ -59,11 +59,11 @@ void FairQueue::resume(const Session& session) {
     paused_.erase(found);
     if (resumed.is_readable) {
         queue(*resumed.session);
-        tell_later();
+        notify_later();
     }
 }
 
-/// Returns true if there is more to take now.
+/// Returns true if there is more to receive now.
 bool FairQueue::release(const Session& older) {
     const auto found = std::find_if(held_.begin(), held_.end(), [&](const Held& held) { return held.older == &older; });
     if (found == held_.end()) {
@@ -91,22 +91,22 @@ void FairQueue::remove(const Session& session) {
             held.older = held.older == &session ? older : held.older;
         }
     } else if (release(session)) {
-        tell_later();  // not from here: this may be within receive()
+        notify_later();  // not from here: this may be within receive()
     }
 }
 
-void FairQueue::tell_later() {
+void FairQueue::notify_later() {
     late_handler_.set(std::chrono::milliseconds(0));
 }
 
 void FairQueue::set_on_readable(std::function<void()> handler) {
     on_readable_ = handler ? std::make_shared<const std::function<void()>>(std::move(handler)) : nullptr;
     if (on_readable_ != nullptr && !ready_.empty()) {
-        tell_later();
+        notify_later();
     }
 }
 
-void FairQueue::tell() {
+void FairQueue::notify() {
     const auto handler = on_readable_;
     if (handler == nullptr || ready_.empty()) {
         return;
@@ -114,7 +114,7 @@ void FairQueue::tell() {
     try {
         (*handler)();
     } catch (...) {
-        tell_later();  // the handler may have received nothing
+        notify_later();  // the handler may have received nothing
         throw;
     }
 }
@@ -122,7 +122,7 @@ void FairQueue::tell() {
 bool FairQueue::receive(MessageBatch& batch) {
     batch.clear();
     if (receiving_) {
-        tell_later();
+        notify_later();
         return false;
     }
     receiving_ = true;
@@ -140,7 +140,7 @@ bool FairQueue::fill(MessageBatch& batch) {
     while (!ready_.empty()) {
         Session& session = *ready_.front();
         ready_.erase(ready_.begin());
-        const Session::TakeStatus status = session.take(batch);
+        const Session::ReceiveStatus status = session.receive(batch);
         if (!held_.empty() && session.is_caught_up()) {
             (void)release(session);
         }
@@ -149,7 +149,7 @@ bool FairQueue::fill(MessageBatch& batch) {
         }
         // Remaining data waits behind the other sessions. A session that has no data left, or has used its budget,
         // reports again that it is readable.
-        if (status == Session::TakeStatus::more && session.state() != Session::State::closed) {
+        if (status == Session::ReceiveStatus::more && session.state() != Session::State::closed) {
             queue(session);
         }
         if (filter_) {

@@ -25,9 +25,9 @@ class FairQueue {
 
     /// Queues a session that is readable.
     void add(Session& session);
-    /// Takes nothing from `session` until `older`, which is retired, has been read completely or has ended.
+    /// Receives nothing from `session` until `older`, which is retired, has been read completely or has ended.
     void hold(Session& session, const Session& older);
-    /// Takes nothing from `session` until resume(). Its stream is read no further than the session looks ahead.
+    /// Receives nothing from `session` until resume(). Its stream is read no further than the session looks ahead.
     void pause(Session& session);
     void resume(const Session& session);
     /// Removes a session that has ended.
@@ -54,10 +54,10 @@ class FairQueue {
     };
 
     [[nodiscard]] bool fill(MessageBatch& batch);
-    void tell_later();
+    void notify_later();
     void queue(Session& session) noexcept;
     bool release(const Session& older);
-    void tell();
+    void notify();
 
     Reactor& reactor_;
     const std::function<void(MessageBatch&)> filter_;

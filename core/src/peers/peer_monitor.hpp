@@ -28,17 +28,17 @@ class PeerMonitor {
     void set(MonitorHandler handler);
     [[nodiscard]] bool is_on() const noexcept { return handler_ != nullptr; }
 
-    void tell(MonitorEventKind kind, std::string_view endpoint, std::string_view detail,
-              std::string_view peer = {}) const;
-    void tell(MonitorEventKind kind, const Session& session, std::string_view detail, std::uint64_t count = 0) const;
-    void tell(const MonitorEvent& event) const;
+    void report(MonitorEventKind kind, std::string_view endpoint, std::string_view detail,
+                std::string_view peer = {}) const;
+    void report(MonitorEventKind kind, const Session& session, std::string_view detail, std::uint64_t count = 0) const;
+    void report(const MonitorEvent& event) const;
     /// Reports handshake_done, handshake_failed or disconnected.
-    void tell(MonitorEventKind kind, const Session& session, std::string_view detail, const PeerStatus& status) const;
+    void report(MonitorEventKind kind, const Session& session, std::string_view detail, const PeerStatus& status) const;
     /// Reports `slow` if the backlog has exceeded half of `backlog_bytes_max`, or of its own limit, since it was last
     /// empty.
-    void look_for_slow(const Session& session, Reported& reported, std::size_t backlog_bytes_max) const;
+    void report_if_slow(const Session& session, Reported& reported, std::size_t backlog_bytes_max) const;
     /// Reports `dropped` with the messages lost since the last report.
-    void look_for_dropped(const Session& session, Reported& reported) const;
+    void report_dropped(const Session& session, Reported& reported) const;
 
   private:
     Reactor& reactor_;

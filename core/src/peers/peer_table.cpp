@@ -60,13 +60,13 @@ PeerTable::PeerTable(Reactor& reactor, const SocketOptions& options, PeerTableOp
       context_{reactor,
                options_,
                table_options.socket_type,
-               {[this](Session& session) { note_opened(session); }, std::move(events_.readable),
+               {[this](Session& session) { on_opened(session); }, std::move(events_.readable),
                 [this](Session& session, const zmtp::Command& command) {
                     rethrow_later(reactor_, [&] { events_.command(session, command); });
                 },
                 std::move(events_.room),
                 [this](Session& session, std::string_view why) {
-                    note_ended(session, why);
+                    on_ended(session, why);
                 }},
                buffers_},
       monitor_(reactor),
@@ -74,8 +74,8 @@ PeerTable::PeerTable(Reactor& reactor, const SocketOptions& options, PeerTableOp
           {[this](const Listening& listening, std::unique_ptr<Stream> stream) { accept(listening, std::move(stream)); },
            [this](const Listening& listening, int error) {
                ++totals_.accept_errors;
-               monitor_.tell(MonitorEventKind::accept_failed, listening.endpoint,
-                             std::generic_category().message(error));
+               monitor_.report(MonitorEventKind::accept_failed, listening.endpoint,
+                               std::generic_category().message(error));
            }}),
       closing_(reactor, [this] { cut(); }),
       tick_alarm_(reactor, [this] { tick(); }),
@@ -117,10 +117,10 @@ Endpoint PeerTable::listen(const Endpoint& endpoint, std::shared_ptr<const Secur
     check_not_closed();
     try {
         Endpoint bound = listeners_.add(std::move(security), make);
-        monitor_.tell(MonitorEventKind::listening, to_string(bound), {});
+        monitor_.report(MonitorEventKind::listening, to_string(bound), {});
         return bound;
     } catch (const std::system_error& error) {
-        monitor_.tell(MonitorEventKind::bind_failed, to_string(endpoint), error.what());
+        monitor_.report(MonitorEventKind::bind_failed, to_string(endpoint), error.what());
         throw;
     }
 }
@@ -131,8 +131,8 @@ bool PeerTable::unbind(const Endpoint& endpoint) {
     if (text.empty()) {
         return false;
     }
-    later_clean_.ask();
-    monitor_.tell(MonitorEventKind::closed, text, {});
+    later_clean_.schedule();
+    monitor_.report(MonitorEventKind::closed, text, {});
     return true;
 }
 
@@ -157,10 +157,10 @@ std::shared_ptr<Outbox> PeerTable::connect(const Endpoint& endpoint, std::string
     const ReconnectPause pause(options_.reconnect_first, options_.reconnect_max, std::random_device()());
     Dialer::Events events;
     events.on_stream = [this](Dialer& dialer, std::unique_ptr<Stream> stream) {
-        take_stream(dialer, std::move(stream));
+        on_stream(dialer, std::move(stream));
     };
     events.on_failure = [this](Dialer& dialer, std::string_view why) {
-        note_failure(dialer, why);
+        on_failure(dialer, why);
     };
     auto dialer = std::make_unique<Dialer>(reactor_, std::move(target), pause, std::move(events));
     dialer->start();
@@ -221,41 +221,41 @@ void PeerTable::tick() {
             continue;
         }
         Session& session = sessions_.at(index);
-        if (sessions_.note(session).cut_at <= now) {
+        if (sessions_.note_of(session).cut_at <= now) {
             session.close(not_read_in_time);
             continue;
         }
         session.tick(now);
         if (monitor_.is_on() && session.state() != Session::State::closed) {
-            monitor_.look_for_slow(session, sessions_.note(session).reported, options_.backlog_bytes_max);
+            monitor_.report_if_slow(session, sessions_.note_of(session).reported, options_.backlog_bytes_max);
         }
         if (monitor_.is_on() && session.state() != Session::State::closed) {
-            monitor_.look_for_dropped(session, sessions_.note(session).reported);
+            monitor_.report_dropped(session, sessions_.note_of(session).reported);
         }
     }
 }
 
 void PeerTable::flush_now() {
     if (remote_.flush) {
-        later_flush_.ask();  // again, in case this flush fails
-        remote_.flush();     // first, so that all threads write at the same time
+        later_flush_.schedule();  // again, in case this flush fails
+        remote_.flush();          // first, so that all threads write at the same time
     }
     later_flush_.cancel();  // requests from here on may be for another thread, which has already flushed
     try {
         dirty_.flush([this](Session& session) { flush(session); });
     } catch (...) {
-        later_flush_.ask();
+        later_flush_.schedule();
         throw;
     }
     if (!dirty_.empty()) {
-        later_flush_.ask();
+        later_flush_.schedule();
     }
 }
 
 void PeerTable::flush(Session& session) {
     session.flush();
     if (monitor_.is_on() && session.state() != Session::State::closed) {
-        monitor_.look_for_slow(session, sessions_.note(session).reported, options_.backlog_bytes_max);
+        monitor_.report_if_slow(session, sessions_.note_of(session).reported, options_.backlog_bytes_max);
     }
 }
 
@@ -263,7 +263,7 @@ SocketTotals PeerTable::totals() const {
     SocketTotals sum = totals_;
     for (const auto& session : sessions_.all()) {
         add_traffic(sum, *session);
-        if (!sessions_.note(*session).is_outbox_kept()) {
+        if (!sessions_.note_of(*session).is_outbox_kept()) {
             add_deliveries(sum, *session->outbox());
         }
     }
@@ -281,7 +281,7 @@ void PeerTable::check_not_closed() const {
     }
 }
 
-void PeerTable::tell_if_deserted() {
+void PeerTable::report_if_deserted() {
     if (closing_.state() == SocketClosing::State::closing && sessions_in_all() == 0) {
         closing_.finish();
     }
@@ -315,7 +315,7 @@ void PeerTable::close_accepted(std::string_view endpoint, milliseconds grace) {
     const steady_clock::time_point cut_at = deadline_in(grace);
     const std::vector<Session*> leaving = sessions_.accepted_at(endpoint);
     for (Session* session : leaving) {
-        Note& note = sessions_.note(*session);
+        Note& note = sessions_.note_of(*session);
         note.cut_at = std::min(note.cut_at, cut_at);
     }
     drain(leaving);
@@ -367,11 +367,11 @@ void PeerTable::accept(const Listening& listening, std::unique_ptr<Stream> strea
     if (remote_.hand_over && hand_over(stream, listening, displaced)) {
         return;
     }
-    take_in(std::move(stream), listening.endpoint, listening.security);
+    admit_accepted(std::move(stream), listening.endpoint, listening.security);
 }
 
-void PeerTable::take_in(std::unique_ptr<Stream> stream, const std::string& endpoint,
-                        const std::shared_ptr<const Security>& security) {
+void PeerTable::admit_accepted(std::unique_ptr<Stream> stream, const std::string& endpoint,
+                               const std::shared_ptr<const Security>& security) {
     const std::string peer = stream->peer();
     Session* session = nullptr;
     try {
@@ -408,11 +408,11 @@ void PeerTable::adopt(Handover handover) {
         return refuse(handover.endpoint, handover.stream->peer(), too_many_connections);
     }
     sessions_seen_ = handover.id - 1;
-    take_in(std::move(handover.stream), handover.endpoint, handover.security);
+    admit_accepted(std::move(handover.stream), handover.endpoint, handover.security);
 }
 
 void PeerTable::begin(Session& session, MonitorEventKind kind) {
-    monitor_.tell(kind, session, {});
+    monitor_.report(kind, session, {});
     if (session.state() != Session::State::closed) {
         session.start();
     }
@@ -454,7 +454,7 @@ std::uint64_t PeerTable::displace(const PendingHandshakes::Handshake& oldest) {
 
 void PeerTable::refuse(const std::string& endpoint, const std::string& peer, std::string_view why) {
     ++totals_.connections_refused;
-    monitor_.tell(MonitorEventKind::refused, endpoint, why, peer);
+    monitor_.report(MonitorEventKind::refused, endpoint, why, peer);
 }
 
 /// Creates a session without starting it. Throws std::system_error if the event loop cannot watch more descriptors.
@@ -486,21 +486,21 @@ Session& PeerTable::admit(std::unique_ptr<Stream> stream, const std::string& end
     return added;
 }
 
-void PeerTable::take_stream(Dialer& dialer, std::unique_ptr<Stream> stream) {
+void PeerTable::on_stream(Dialer& dialer, std::unique_ptr<Stream> stream) {
     Session* session = nullptr;
     try {
         session = &admit(std::move(stream), dialer.endpoint_text(), nullptr, &dialer);
     } catch (const std::exception& error) {
-        return note_failure(dialer, error.what());
+        return on_failure(dialer, error.what());
     }
     ++totals_.connections_made;
     begin(*session, MonitorEventKind::connected);
 }
 
-void PeerTable::note_failure(Dialer& dialer, std::string_view why) {
+void PeerTable::on_failure(Dialer& dialer, std::string_view why) {
     ++totals_.connections_retried;
     dialer.retry();  // first: reporting may exhaust memory
-    monitor_.tell(MonitorEventKind::retried, dialer.endpoint_text(), why);
+    monitor_.report(MonitorEventKind::retried, dialer.endpoint_text(), why);
 }
 
 void PeerTable::retire(const Dialer& dialer) {
@@ -511,34 +511,34 @@ void PeerTable::retire(const Dialer& dialer) {
     }
     old_dialers_.push_back(std::move(*found));
     dialers_.erase(found);
-    later_clean_.ask();
+    later_clean_.schedule();
     if (const auto& outbox = dialer.outbox()) {
         const std::uint64_t lost = outbox->backlog().messages();
         outbox->drop_all();
         add_deliveries(totals_, *outbox);
         if (lost > 0) {
             // without a peer: the messages were waiting for the next connection
-            monitor_.tell({MonitorEventKind::dropped, dialer.endpoint_text(), {}, 0, {}, lost, nullptr});
+            monitor_.report({MonitorEventKind::dropped, dialer.endpoint_text(), {}, 0, {}, lost, nullptr});
         }
     }
 }
 
-void PeerTable::note_opened(Session& session) {
+void PeerTable::on_opened(Session& session) {
     pending_.remove(session.id());
-    if (Dialer* dialer = sessions_.note(session).dialer) {
-        dialer->note_opened();
+    if (Dialer* dialer = sessions_.note_of(session).dialer) {
+        dialer->record_opened();
     }
     if (monitor_.is_on()) {
         const PeerStatus status = session.status();
         const std::string detail = status.socket_type + ' ' + std::string(to_string(status.mechanism));
-        monitor_.tell(MonitorEventKind::handshake_done, session, detail, status);
+        monitor_.report(MonitorEventKind::handshake_done, session, detail, status);
     }
     if (session.state() != Session::State::closed) {
         rethrow_later(reactor_, [&] { events_.opened(session); });
     }
 }
 
-void PeerTable::note_ended(Session& session, std::string_view why) {
+void PeerTable::on_ended(Session& session, std::string_view why) {
     if (closing_.state() == SocketClosing::State::destroyed) {
         return;
     }
@@ -552,12 +552,12 @@ void PeerTable::note_ended(Session& session, std::string_view why) {
     count_ended(session, note);
     // First, so that the monitor is called when the socket no longer knows the session.
     rethrow_later(reactor_, [&] { events_.ended(session, why); });
-    later_clean_.ask();
-    rethrow_later(reactor_, [&] { tell_ended(session, note, why); });
+    later_clean_.schedule();
+    rethrow_later(reactor_, [&] { report_ended(session, note, why); });
     if (note.dialer != nullptr) {
         go_on(*note.dialer, session, why);
     }
-    tell_if_deserted();
+    report_if_deserted();
 }
 
 void PeerTable::count_ended(const Session& session, const Note& note) {
@@ -574,13 +574,13 @@ void PeerTable::count_ended(const Session& session, const Note& note) {
     }
 }
 
-void PeerTable::tell_ended(const Session& session, Note& note, std::string_view why) const {
+void PeerTable::report_ended(const Session& session, Note& note, std::string_view why) const {
     if (!monitor_.is_on()) {
         return;
     }
-    monitor_.look_for_dropped(session, note.reported);
+    monitor_.report_dropped(session, note.reported);
     const auto kind = session.was_open() ? MonitorEventKind::disconnected : MonitorEventKind::handshake_failed;
-    monitor_.tell(kind, session, why, session.status());
+    monitor_.report(kind, session, why, session.status());
 }
 
 void PeerTable::go_on(Dialer& dialer, const Session& session, std::string_view why) {
@@ -588,10 +588,10 @@ void PeerTable::go_on(Dialer& dialer, const Session& session, std::string_view w
         return retire(dialer);
     }
     if (session.was_open()) {
-        dialer.note_lost(session.was_of_use());
+        dialer.record_lost(session.was_of_use());
         dialer.retry();
     } else {
-        note_failure(dialer, why);
+        on_failure(dialer, why);
     }
 }
 

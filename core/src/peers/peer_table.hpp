@@ -95,9 +95,9 @@ class PeerTable {
     /// Takes over a connection that another table has accepted and numbered. Afterwards, find() tells whether it is a
     /// session.
     void adopt(Handover handover);
-    /// Notes that a remote session has ended and was removed.
-    void note_remote_ended() { tell_if_deserted(); }
-    /// While held, sessions read only within take(): the owner cannot process more.
+    /// Records that a remote session has ended and was removed.
+    void on_remote_ended() { report_if_deserted(); }
+    /// While held, sessions read only within Session::receive(): the owner cannot process more.
     void set_held(bool held) noexcept { context_.is_held = held; }
 
     /// Returns the sessions that are not closed, including those in their handshake.
@@ -107,7 +107,7 @@ class PeerTable {
     /// Has the next flush() write to this session.
     void mark(Session& session) { dirty_.mark(session); }
     /// Requests flush() at the end of the event-loop iteration.
-    void flush_soon() { later_flush_.ask(); }
+    void flush_soon() { later_flush_.schedule(); }
     void flush_soon(Session& session) {
         mark(session);
         flush_soon();
@@ -136,11 +136,11 @@ class PeerTable {
 
     void set_monitor(MonitorHandler handler) { monitor_.set(std::move(handler)); }
     /// Reports an event that only the socket knows of: subscribed, unsubscribed. Without a monitor, costs one branch.
-    void tell(MonitorEventKind kind, const Session& session, std::string_view detail) {
-        monitor_.tell(kind, session, detail);
+    void report(MonitorEventKind kind, const Session& session, std::string_view detail) {
+        monitor_.report(kind, session, detail);
     }
     /// Reports an event from another thread.
-    void tell(const MonitorEvent& event) { monitor_.tell(event); }
+    void report(const MonitorEvent& event) { monitor_.report(event); }
 
     /// Returns the status of the sessions that have finished their handshake.
     [[nodiscard]] std::vector<PeerStatus> statuses() const;
@@ -157,26 +157,26 @@ class PeerTable {
     Endpoint listen(const Endpoint& endpoint, std::shared_ptr<const Security> security,
                     const Listeners::MakeListener& make);
     void accept(const Listening& listening, std::unique_ptr<Stream> stream);
-    void take_in(std::unique_ptr<Stream> stream, const std::string& endpoint,
-                 const std::shared_ptr<const Security>& security);
+    void admit_accepted(std::unique_ptr<Stream> stream, const std::string& endpoint,
+                        const std::shared_ptr<const Security>& security);
     [[nodiscard]] std::uint64_t make_room(const Stream& stream);
     [[nodiscard]] static std::uint64_t displace(const PendingHandshakes::Handshake& oldest);
     bool hand_over(std::unique_ptr<Stream>& stream, const Listening& listening, std::uint64_t displaced);
     [[nodiscard]] std::size_t sessions_in_all() const noexcept { return sessions_.size() + remote_.size(); }
-    void tell_if_deserted();
+    void report_if_deserted();
     void refuse(const std::string& endpoint, const std::string& peer, std::string_view why);
     Session& admit(std::unique_ptr<Stream> stream, const std::string& endpoint,
                    const std::shared_ptr<const Security>& security, Dialer* dialer);
     void begin(Session& session, MonitorEventKind kind);
 
-    void take_stream(Dialer& dialer, std::unique_ptr<Stream> stream);
-    void note_failure(Dialer& dialer, std::string_view why);
+    void on_stream(Dialer& dialer, std::unique_ptr<Stream> stream);
+    void on_failure(Dialer& dialer, std::string_view why);
     void retire(const Dialer& dialer);
 
-    void note_opened(Session& session);
-    void note_ended(Session& session, std::string_view why);
+    void on_opened(Session& session);
+    void on_ended(Session& session, std::string_view why);
     void count_ended(const Session& session, const Note& note);
-    void tell_ended(const Session& session, Note& note, std::string_view why) const;
+    void report_ended(const Session& session, Note& note, std::string_view why) const;
     void go_on(Dialer& dialer, const Session& session, std::string_view why);
     void tick();
     void flush_now();

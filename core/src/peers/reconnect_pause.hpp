@@ -20,7 +20,7 @@ class ReconnectPause {
     }
 
     /// Returns the next pause.
-    [[nodiscard]] Duration take() {
+    [[nodiscard]] Duration next() {
         const Duration pause = next_;
         next_ = std::min(2 * next_, longest_);
         return pause + Duration(std::uniform_int_distribution<Duration::rep>(0, pause.count() / 2)(random_));

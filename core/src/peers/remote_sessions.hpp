@@ -61,7 +61,7 @@ class RemoteSessions {
     [[nodiscard]] const RemoteSession* find(std::uint64_t id) const noexcept;
     /// Adds the ids of the sessions accepted at a local endpoint.
     void add_ids_of(std::string_view endpoint, std::vector<std::uint64_t>& ids) const;
-    /// Notes that its handshake has finished, or that another connection displaces it.
+    /// Records that its handshake has finished, or that another connection displaces it.
     void end_handshake(std::uint64_t id) { places_.end_handshake(id); }
     void remove(std::uint64_t id);
 

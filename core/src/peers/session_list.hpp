@@ -41,8 +41,8 @@ class SessionList {
     [[nodiscard]] std::size_t size() const noexcept { return sessions_.size(); }
     [[nodiscard]] bool empty() const noexcept { return sessions_.empty(); }
     [[nodiscard]] Session& at(std::size_t index) const noexcept { return *sessions_[index]; }
-    [[nodiscard]] Note& note(const Session& session) noexcept { return notes_[session.index()]; }
-    [[nodiscard]] const Note& note(const Session& session) const noexcept { return notes_[session.index()]; }
+    [[nodiscard]] Note& note_of(const Session& session) noexcept { return notes_[session.index()]; }
+    [[nodiscard]] const Note& note_of(const Session& session) const noexcept { return notes_[session.index()]; }
     /// These return null if there is none.
     [[nodiscard]] Session* find(std::uint64_t id) const noexcept;
     [[nodiscard]] Session* of(const Dialer& dialer) const noexcept;

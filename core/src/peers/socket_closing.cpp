@@ -26,7 +26,7 @@ void SocketClosing::set_grace(milliseconds grace) {
 }
 
 void SocketClosing::finish() {
-    later_notify_.ask();  // first: ask() may throw
+    later_notify_.schedule();  // first: schedule() may throw
     grace_alarm_.cancel();
 }
 
@@ -38,7 +38,7 @@ void SocketClosing::notify() {
     const std::function<void()> done = std::move(on_closed_.front());
     on_closed_.erase(on_closed_.begin());
     if (!on_closed_.empty()) {
-        later_notify_.ask();
+        later_notify_.schedule();
     }
     done();
 }

@@ -42,8 +42,8 @@ Deliveries::Deliveries(Reactor& reactor, PeerTable& peers, SharedLog& log, const
       log_(log),
       options_(options),
       usual_(usual_terms(options)),
-      age_alarm_(reactor, [this] { look_at_ages(); }),
-      later_room_(reactor, [this] { tell_room(); }) {}
+      age_alarm_(reactor, [this] { expire_old(); }),
+      later_room_(reactor, [this] { notify_room(); }) {}
 
 std::size_t Deliveries::bytes_max_of(const Delivery& delivery) const noexcept {
     return std::max(delivery.backlog_bytes_max, segments_least * peers_.segments().segment_bytes());
@@ -52,19 +52,19 @@ std::size_t Deliveries::bytes_max_of(const Delivery& delivery) const noexcept {
 void Deliveries::join(Session& session) {
     const auto known = session.initiator() ? terms_.end() : terms_.find(session.endpoint());
     if (known != terms_.end()) {
-        give_terms(session, known->second);
-    } else if (options_.loss_hooks.lost || options_.loss_hooks.tell) {
-        give_terms(session, usual_);
+        set_terms(session, known->second);
+    } else if (options_.loss_hooks.lost || options_.loss_hooks.write_notices) {
+        set_terms(session, usual_);
     }
 }
 
 void Deliveries::leave(const Session& session) {
     if (std::erase(blocking_, &session) > 0) {
-        look_for_room();
+        check_room_soon();
     }
 }
 
-void Deliveries::give_terms(Session& session, const std::shared_ptr<const DeliveryTerms>& terms) {
+void Deliveries::set_terms(Session& session, const std::shared_ptr<const DeliveryTerms>& terms) {
     Outbox& outbox = *session.outbox();
     if (outbox.slow() == nullptr) {
         outbox.set_slow(std::make_unique<SlowReader>(outbox, session.id(), options_.loss_hooks));
@@ -74,7 +74,7 @@ void Deliveries::give_terms(Session& session, const std::shared_ptr<const Delive
     if (terms->delivery.policy == SlowPolicy::block) {
         blocking_.push_back(&session);
     }
-    look_for_room();
+    check_room_soon();
     set_age_alarm();
 }
 
@@ -92,31 +92,31 @@ void Deliveries::set(const std::string& endpoint, const Delivery& delivery) {
     }
     for (const auto& session : peers_.sessions()) {
         if (session->was_open() && !session->initiator() && session->endpoint() == endpoint) {
-            give_terms(*session, terms);
+            set_terms(*session, terms);
         }
     }
-    look_at_limits();
+    update_limits();
 }
 
 void Deliveries::forget(const std::string& endpoint) {
     terms_.erase(endpoint);
-    look_at_limits();
+    update_limits();
 }
 
 /// Subscribers keep the terms of an endpoint that is no longer bound.
-void Deliveries::look_at_limits() {
+void Deliveries::update_limits() {
     std::size_t least = options_.backlog_bytes_max;
     std::size_t largest = options_.backlog_bytes_max;
-    const auto note = [&](std::size_t bytes_max) {
+    const auto include = [&](std::size_t bytes_max) {
         least = std::min(least, bytes_max);
         largest = std::max(largest, bytes_max);
     };
     for (const auto& [endpoint, terms] : terms_) {
-        note(bytes_max_of(terms->delivery));
+        include(bytes_max_of(terms->delivery));
     }
     for (const auto& session : peers_.sessions()) {
         if (session->outbox()->slow() != nullptr) {
-            note(session->outbox()->slow()->bytes_max());
+            include(session->outbox()->slow()->bytes_max());
         }
     }
     log_.set_limits(least, largest);
@@ -156,7 +156,7 @@ bool Deliveries::must_wait() {
     bool waits = log_.others_must_wait(end_after_batch());
     for (Session* const session : blocking_) {
         if (blocking(*session)) {
-            session->outbox()->note_refusal();  // so that the session reports when it has written
+            session->outbox()->record_refusal();  // so that the session reports when it has written
             waits = true;
         }
     }
@@ -164,7 +164,7 @@ bool Deliveries::must_wait() {
     return waits;
 }
 
-void Deliveries::tell_room() {
+void Deliveries::notify_room() {
     if (waits_ && !must_wait()) {
         waits_ = false;
         if (on_room_) {
@@ -179,9 +179,9 @@ bool Deliveries::send_to(Session* session, std::string_view topic, std::string_v
         return false;
     }
     if (session->outbox()->slow() == nullptr) {
-        give_terms(*session, usual_);
+        set_terms(*session, usual_);
     }
-    if (!session->outbox()->slow()->give(topic, payload, samples)) {
+    if (!session->outbox()->slow()->add(topic, payload, samples)) {
         return false;
     }
     log_.enforce_kept_limit();
@@ -204,14 +204,14 @@ void Deliveries::set_age_alarm() {
     }
 }
 
-void Deliveries::look_at_ages() {
+void Deliveries::expire_old() {
     ages_ = false;
     set_age_alarm();  // first, so that a failure below does not end the checks
     const AgeMarks::Time now = std::chrono::steady_clock::now();
     const std::uint64_t position = log_.position();
     for (const auto& each : aging_) {
         if (const auto terms = each.lock()) {
-            terms->marks.look(now, position, terms->delivery.backlog_age_max);
+            terms->marks.update(now, position, terms->delivery.backlog_age_max);
         }
     }
     for (const auto& session : peers_.sessions()) {
@@ -220,7 +220,7 @@ void Deliveries::look_at_ages() {
             slow->expire(now);
         }
     }
-    look_for_room();
+    check_room_soon();
 }
 
 }  // namespace telegate

@@ -5,7 +5,7 @@
 #include "core/reactor.hpp"
 #include "core/watch.hpp"
 #include "peers/peer_table.hpp"
-#include "publish/lane_link.hpp"
+#include "publish/shard_link.hpp"
 #include "session/slow_reader.hpp"
 
 #include <cstddef>
@@ -67,9 +67,9 @@ class Deliveries {
     [[nodiscard]] std::vector<PeerStatus> statuses() const;
     void set_on_room(std::function<void()> on_room) { on_room_ = std::move(on_room); }
     /// Checks soon whether the blocking subscribers have capacity again.
-    void look_for_room() {
+    void check_room_soon() {
         if (waits_) {
-            later_room_.ask();
+            later_room_.schedule();
         }
     }
     /// Sends one message to one subscriber. Returns false if `session` is null or not open, or the message is refused.
@@ -80,11 +80,11 @@ class Deliveries {
     [[nodiscard]] bool blocking(const Session& session) const noexcept;
     [[nodiscard]] std::uint64_t end_after_batch() const noexcept;
     [[nodiscard]] std::size_t bytes_max_of(const Delivery& delivery) const noexcept;
-    void give_terms(Session& session, const std::shared_ptr<const DeliveryTerms>& terms);
-    void look_at_limits();
-    void look_at_ages();
+    void set_terms(Session& session, const std::shared_ptr<const DeliveryTerms>& terms);
+    void update_limits();
+    void expire_old();
     void set_age_alarm();
-    void tell_room();
+    void notify_room();
 
     PeerTable& peers_;
     SharedLog& log_;

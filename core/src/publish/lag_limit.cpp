@@ -51,7 +51,7 @@ void LagLimit::enforce(std::uint64_t log_end) {
         } else if (slow->is_over(log_end_before) || (slow->is_over(log_end) && !slow->can_be_over())) {
             keep_within(*session);
         } else if (slow->is_over(log_end) || slow->is_due_to_conflate()) {
-            later_keep_.ask();
+            later_keep_.schedule();
         }
         keep_apart = keep_apart || (slow != nullptr && slow->keeps_apart());
     }
@@ -66,7 +66,7 @@ void LagLimit::limit_slow() {
     slow_.clear();
     for (const auto& session : peers_.sessions()) {
         SlowReader* const slow = session->outbox()->slow();
-        if (slow != nullptr && session->state() == Session::State::open && slow->note_segment() >= slow_segments_min) {
+        if (slow != nullptr && session->state() == Session::State::open && slow->count_segment() >= slow_segments_min) {
             slow_.push_back(session.get());
         }
     }
@@ -84,7 +84,7 @@ void LagLimit::limit_slow() {
                                          [&](const Session* session) { return session->client() == client; });
         shares.remove(client);
         too_many_.push_back((*newest)->id());
-        later_close_.ask();
+        later_close_.schedule();
         (*newest)->cut_off();
         slow_.erase(std::prev(newest.base()));
     }
@@ -117,7 +117,7 @@ void LagLimit::keep_within(Session& session) {
 
 void LagLimit::cut_off(Session& session) {
     too_slow_.push_back(session.id());
-    later_close_.ask();
+    later_close_.schedule();
     session.cut_off();
 }
 

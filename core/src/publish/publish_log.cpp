@@ -8,20 +8,20 @@
 
 namespace telegate {
 
-PublishLog::PublishLog(Reactor& reactor, PeerTable& peers, Tail& tail, const PublisherOptions& options)
-    : tail_(tail),
+PublishLog::PublishLog(Reactor& reactor, PeerTable& peers, WriteCursor& cursor, const PublisherOptions& options)
+    : cursor_(cursor),
       peers_(peers),
       options_(options),
       log_(peers.segments()),
       lag_limit_(reactor, peers, LagLimit::limits_of(options)),
-      free_capacity_(log_, tail, peers, options.backlog_bytes_max),
+      free_capacity_(log_, cursor, peers, options.backlog_bytes_max),
       flushes_(peers.flushes()) {}
 
-void PublishLog::share(std::span<const std::unique_ptr<Lane>> lanes) noexcept {
-    lanes_ = lanes;
-    free_capacity_.share(lanes);
-    for (const auto& lane : lanes) {
-        lane->share(tail_);
+void PublishLog::share(std::span<const std::unique_ptr<ShardQueue>> queues) noexcept {
+    queues_ = queues;
+    free_capacity_.share(queues);
+    for (const auto& queue : queues) {
+        queue->share(cursor_);
     }
 }
 
@@ -33,17 +33,17 @@ void PublishLog::send(Topic& topic, std::string_view payload) {
     if (!payload.empty()) {
         std::memcpy(room, payload.data(), payload.size());
     }
-    tail_.settle();
+    cursor_.settle();
     zmtp::write_frame_header(room_ + topic.frame.size(), 0, payload.size());
     const std::size_t bytes = topic.frame.size() + payload_header_bytes_ + payload.size();
-    give(log_.commit(bytes));
+    add_to_outboxes(log_.commit(bytes));
     const bool is_short = bytes <= limits::short_bytes_in_process;
     const std::size_t flush_bytes = is_short ? options_.flush_bytes : topic.readers->flush_bytes;
     if (unflushed_bytes_ >= flush_bytes) {
         peers_.flush();
     } else {
         peers_.flush_soon();
-        open_tail(flush_bytes - unflushed_bytes_);
+        open_cursor(flush_bytes - unflushed_bytes_);
     }
 }
 
@@ -58,7 +58,7 @@ std::byte* PublishLog::prepare(Topic& topic, std::size_t payload_bytes_max) {
     topic_ = &topic;
     payload_header_bytes_ = zmtp::frame_header_bytes(payload_bytes_max);
     const std::size_t bytes_max = topic.frame.size() + payload_header_bytes_ + payload_bytes_max;
-    tail_.settle();
+    cursor_.settle();
     room_ = log_.prepare(bytes_max, sizeof(LoggedSamples));
     if (segments_seen_ != log_.segments_opened()) {
         enforce_limits();
@@ -67,10 +67,10 @@ std::byte* PublishLog::prepare(Topic& topic, std::size_t payload_bytes_max) {
     return room_ + topic.frame.size() + payload_header_bytes_;
 }
 
-/// Lets the topic share the tail's reader set if both are equal, so that its messages go there. Returns true if it
+/// Lets the topic share the cursor's reader set if both are equal, so that its messages go there. Returns true if it
 /// shares it now.
 bool PublishLog::share_readers(Topic& topic) const noexcept {
-    if (!tail_.is_open() || topic.readers.get() == readers_ || topic.readers->keys.empty()) {
+    if (!cursor_.is_open() || topic.readers.get() == readers_ || topic.readers->keys.empty()) {
         return false;
     }
     const std::vector<SubscriberKey>& keys = topic.readers->keys;
@@ -78,18 +78,18 @@ bool PublishLog::share_readers(Topic& topic) const noexcept {
     if (keys.front() != readers_->keys.front() || keys != readers_->keys) {
         return false;
     }
-    topic.readers = tail_topic_->readers;
+    topic.readers = cursor_topic_->readers;
     return true;
 }
 
 /// Adds the message in room_ to each reader of topic_.
-void PublishLog::give(const Slice& message) {
+void PublishLog::add_to_outboxes(const Slice& message) {
     ++messages_;
-    ++given_;
+    ++added_;
     const std::size_t bytes = message.end - message.begin;
     TELEGATE_ASSERT(message.segment->bytes.get() + message.begin == room_);
-    unflushed_bytes_ += bytes + static_cast<std::size_t>(tail_.bytes() - tail_bytes_seen_);
-    tail_bytes_seen_ = tail_.bytes();
+    unflushed_bytes_ += bytes + static_cast<std::size_t>(cursor_.bytes() - tail_bytes_seen_);
+    tail_bytes_seen_ = cursor_.bytes();
     if (flushes_seen_ != flushes_) {
         flushes_seen_ = flushes_;
         unflushed_bytes_ = bytes;
@@ -106,8 +106,8 @@ void PublishLog::give(const Slice& message) {
 /// Prepares the readers for the first message of a batch. If other threads have some of them, prepares them for each
 /// message that begins a range.
 void PublishLog::begin(ReaderSet& readers) {
-    for (const LaneShare& share : readers.lanes) {
-        share.lane().begin(share.readers());
+    for (const ShardReadersRef& share : readers.shards) {
+        share.queue().begin(share.readers());
     }
     if (readers.marked_at != flushes_) {
         for (Session* const session : readers.sessions) {
@@ -115,22 +115,22 @@ void PublishLog::begin(ReaderSet& readers) {
         }
         readers.marked_at = flushes_;
     }
-    if (readers.lanes.empty()) {
+    if (readers.shards.empty()) {
         readers.begun_at = flushes_;
     }
 }
 
-/// Opens the tail for more messages of topic_, whose readers have just received one.
-void PublishLog::open_tail(std::size_t bytes_max) noexcept {
-    tail_topic_ = topic_;
+/// Opens the cursor for more messages of topic_, whose readers have just received one.
+void PublishLog::open_cursor(std::size_t bytes_max) noexcept {
+    cursor_topic_ = topic_;
     readers_ = topic_->readers.get();
-    tail_.open(log_, readers_->outboxes, bytes_max);
+    cursor_.open(log_, readers_->outboxes, bytes_max);
 }
 
 bool PublishLog::others_must_wait(std::uint64_t log_end) {
     bool waits = false;
-    for (const auto& lane : lanes_) {
-        waits = lane->must_wait(log_end) || waits;
+    for (const auto& queue : queues_) {
+        waits = queue->must_wait(log_end) || waits;
     }
     return waits;
 }
@@ -139,8 +139,8 @@ bool PublishLog::others_must_wait(std::uint64_t log_end) {
 void PublishLog::enforce_limits() {
     segments_seen_ = log_.segments_opened();
     lag_limit_.enforce(log_.end());
-    for (const auto& lane : lanes_) {
-        lane->enforce(log_.end(), log_.position());
+    for (const auto& queue : queues_) {
+        queue->enforce(log_.end(), log_.position());
     }
 }
 

@@ -6,9 +6,9 @@
 #include "publish/deliveries.hpp"
 #include "publish/free_capacity.hpp"
 #include "publish/lag_limit.hpp"
-#include "publish/lane.hpp"
+#include "publish/shard_queue.hpp"
 #include "publish/topic_table.hpp"
-#include "session/tail.hpp"
+#include "session/write_cursor.hpp"
 #include "zmtp/frame.hpp"
 
 #include <cstddef>
@@ -23,8 +23,8 @@ namespace telegate {
 /// The messages of a publisher, each stored once as wire bytes in a log that all subscribers read from. Adds each
 /// message to the backlogs of its topic's readers, keeps the readers within their limits and has them flushed.
 ///
-/// A message for the same readers as the previous one goes to the log's tail, which costs the same for any number of
-/// readers.
+/// A message for the same readers as the previous one goes to the log's write cursor, which costs the same for any
+/// number of readers.
 ///
 /// Threads: the reactor's.
 /// Limits: backlog_bytes_max of the log, and see limits::held_bytes_max; a reader that is further behind loses its
@@ -33,15 +33,15 @@ namespace telegate {
 /// std::bad_alloc, after which some readers may have the message and others not.
 class PublishLog final : public SharedLog {
   public:
-    /// The tail must outlive the sessions of `peers`.
-    PublishLog(Reactor& reactor, PeerTable& peers, Tail& tail, const PublisherOptions& options);
+    /// The cursor must outlive the sessions of `peers`.
+    PublishLog(Reactor& reactor, PeerTable& peers, WriteCursor& cursor, const PublisherOptions& options);
 
     /// Adds readers on other threads. Called once, before the first message.
-    void share(std::span<const std::unique_ptr<Lane>> lanes) noexcept;
+    void share(std::span<const std::unique_ptr<ShardQueue>> queues) noexcept;
     /// Called before the session is a reader of any topic.
-    void join(Session& session) noexcept { session.outbox()->share(tail_); }
+    void join(Session& session) noexcept { session.outbox()->share(cursor_); }
     /// Called before the readers of any topic change.
-    void settle() noexcept { tail_.settle(); }
+    void settle() noexcept { cursor_.settle(); }
 
     /// Publishes in a few steps if the topic's readers are those of the previous message and nothing else is to be
     /// done. Otherwise does nothing and returns false.
@@ -65,12 +65,12 @@ class PublishLog final : public SharedLog {
     [[nodiscard]] std::byte* prepare_on(Topic& topic, std::size_t payload_bytes_max) noexcept {
         const std::size_t header_bytes = zmtp::frame_header_bytes(payload_bytes_max);
         if (topic.readers.get() != readers_ ||
-            !tail_.fits(topic.frame.size() + header_bytes + payload_bytes_max + sizeof(LoggedSamples))) {
+            !cursor_.fits(topic.frame.size() + header_bytes + payload_bytes_max + sizeof(LoggedSamples))) {
             return nullptr;
         }
         topic_ = &topic;
         payload_header_bytes_ = header_bytes;
-        room_ = tail_.next();
+        room_ = cursor_.next();
         topic.frame.copy_to(room_);
         return room_ + topic.frame.size() + header_bytes;
     }
@@ -84,20 +84,20 @@ class PublishLog final : public SharedLog {
             return;
         }
         const std::size_t bytes = write_header(payload_bytes);
-        tail_.settle();
-        give(log_.commit(bytes, samples...));
+        cursor_.settle();
+        add_to_outboxes(log_.commit(bytes, samples...));
         if (!topic_->readers->keys.empty()) {
-            open_tail(0);
+            open_cursor(0);
         }
     }
     /// Like commit(), in a few steps, if nothing has changed since prepare() and the message follows the previous one.
-    /// Otherwise does nothing and returns false. Every change of a topic's readers settles the tail.
+    /// Otherwise does nothing and returns false. Every change of a topic's readers settles the cursor.
     template <class... Samples>
     [[nodiscard]] bool commit_on(std::size_t payload_bytes, const Samples&... samples) noexcept {
-        if (room_ != tail_.next() || topic_->readers.get() != readers_) {
+        if (room_ != cursor_.next() || topic_->readers.get() != readers_) {
             return false;
         }
-        tail_.add(write_header(payload_bytes), samples...);
+        cursor_.add(write_header(payload_bytes), samples...);
         return true;
     }
     void skip() noexcept { ++messages_; }
@@ -106,10 +106,10 @@ class PublishLog final : public SharedLog {
     /// iteration, so that a waiting publisher neither waits for its own unflushed messages nor keeps the event loop
     /// awake.
     [[nodiscard]] bool has_room(std::size_t bytes) {
-        const bool room = free_capacity_.has_room(bytes, given_);
-        if (!room && flush_asked_at_ != messages()) {
+        const bool room = free_capacity_.has_room(bytes, added_);
+        if (!room && flush_requested_at_ != messages()) {
             peers_.flush_soon();
-            flush_asked_at_ = messages();
+            flush_requested_at_ = messages();
         }
         return room;
     }
@@ -121,11 +121,11 @@ class PublishLog final : public SharedLog {
     [[nodiscard]] bool others_must_wait(std::uint64_t log_end) override;
     [[nodiscard]] std::uint64_t end() const noexcept override { return log_.end(); }
     [[nodiscard]] std::uint64_t position() override {
-        tail_.settle();
+        cursor_.settle();
         return log_.position();
     }
     /// Returns the number of messages published and skipped so far.
-    [[nodiscard]] std::uint64_t messages() const noexcept { return messages_ + tail_.messages(); }
+    [[nodiscard]] std::uint64_t messages() const noexcept { return messages_ + cursor_.messages(); }
 
   private:
     /// The implementation of send_on(), for a payload header of `header_bytes` bytes.
@@ -133,11 +133,11 @@ class PublishLog final : public SharedLog {
     [[nodiscard]] bool send_on(const Topic& topic, std::string_view payload) noexcept {
         const std::size_t topic_bytes = topic.frame.size();
         const std::size_t bytes = topic_bytes + header_bytes + payload.size();
-        if (topic.readers.get() != readers_ || !tail_.has_room(bytes)) {
+        if (topic.readers.get() != readers_ || !cursor_.has_room(bytes)) {
             return false;
         }
-        std::byte* const out = tail_.next();
-        tail_.add(bytes);
+        std::byte* const out = cursor_.next();
+        cursor_.add(bytes);
         topic.frame.copy_to(out);
         if constexpr (header_bytes == zmtp::frame_header_bytes(1)) {
             zmtp::write_short_frame_header(out + topic_bytes, 0, payload.size());
@@ -157,23 +157,23 @@ class PublishLog final : public SharedLog {
         return topic_->frame.size() + header_bytes + payload_bytes;
     }
     [[nodiscard]] bool share_readers(Topic& topic) const noexcept;
-    void give(const Slice& message);
-    void open_tail(std::size_t bytes_max) noexcept;
+    void add_to_outboxes(const Slice& message);
+    void open_cursor(std::size_t bytes_max) noexcept;
     void begin(ReaderSet& readers);
     void enforce_limits();
 
-    Tail& tail_;
-    const ReaderSet* readers_ = nullptr;  // of the open tail, and of tail_topic_
-    const Topic* tail_topic_ = nullptr;
-    std::uint64_t messages_ = 0;  // except those added to the tail
+    WriteCursor& cursor_;
+    const ReaderSet* readers_ = nullptr;  // of the open cursor, and of cursor_topic_
+    const Topic* cursor_topic_ = nullptr;
+    std::uint64_t messages_ = 0;  // except those added to the cursor
     PeerTable& peers_;
     const PublisherOptions& options_;
     SegmentLog log_;
     LagLimit lag_limit_;
     FreeCapacity free_capacity_;
-    std::span<const std::unique_ptr<Lane>> lanes_;
-    std::uint64_t given_ = 0;           // messages added to outboxes one by one; each may have begun a range
-    std::uint64_t flush_asked_at_ = 0;  // messages() when a full log last requested a flush
+    std::span<const std::unique_ptr<ShardQueue>> queues_;
+    std::uint64_t added_ = 0;               // messages added to outboxes one by one; each may have begun a range
+    std::uint64_t flush_requested_at_ = 0;  // messages() when a full log last requested a flush
 
     // Between prepare() and commit().
     Topic* topic_ = nullptr;
@@ -182,7 +182,7 @@ class PublishLog final : public SharedLog {
 
     const std::uint64_t& flushes_;
     std::uint64_t flushes_seen_ = 0;
-    std::size_t unflushed_bytes_ = 0;  // except those in the tail
+    std::size_t unflushed_bytes_ = 0;  // except those in the cursor
     std::uint64_t tail_bytes_seen_ = 0;
     std::uint64_t segments_seen_ = 0;
 };

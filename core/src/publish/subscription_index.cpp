@@ -236,14 +236,14 @@ std::string_view SubscriptionIndex::text_of(std::uint32_t prefix, std::span<char
 }
 
 std::uint32_t SubscriptionIndex::add_prefix(std::uint32_t hash, std::string_view text) noexcept {
-    const std::uint32_t prefix = cells_.take();
+    const std::uint32_t prefix = cells_.allocate();
     Cell* cell = &cells_[prefix];
     cell->head.first = none;
     cell->head.hash = hash;
     cell->head.bytes = static_cast<std::uint16_t>(text.size());
     std::size_t copied = text.copy(cell->head.text, Cell::head_bytes);
     while (copied < text.size()) {
-        cell->next = cells_.take();
+        cell->next = cells_.allocate();
         cell = &cells_[cell->next];
         copied += text.copy(cell->more, Cell::more_bytes, copied);
     }
@@ -272,7 +272,7 @@ void SubscriptionIndex::remove_prefix(std::uint32_t prefix) noexcept {
     }
     for (std::uint32_t cell = prefix; cell != none;) {
         const std::uint32_t next = cells_[cell].next;
-        cells_.give_back(cell);
+        cells_.release(cell);
         cell = next;
     }
 }
@@ -294,7 +294,7 @@ void SubscriptionIndex::prefetch(std::uint32_t membership) const noexcept {
 void SubscriptionIndex::add_membership(std::uint32_t subscriber, std::uint32_t prefix) noexcept {
     Subscriber& owner = subscribers_[subscriber];
     Cell::Head& head = cells_[prefix].head;
-    const std::uint32_t added = memberships_.take();
+    const std::uint32_t added = memberships_.allocate();
     memberships_[added] = {head.first, none, owner.first, none, subscriber, prefix};
     if (head.first != none) {
         memberships_[head.first].previous = added;
@@ -317,7 +317,7 @@ void SubscriptionIndex::remove_membership(std::uint32_t membership) noexcept {
     Subscriber& owner = subscribers_[gone.subscriber];
     Cell::Head& head = cells_[gone.prefix].head;
     pairs_.erase(hash_of_pair(gone.subscriber, gone.prefix), membership);
-    memberships_.give_back(membership);
+    memberships_.release(membership);
     (gone.previous == none ? head.first : memberships_[gone.previous].next) = gone.next;
     (gone.previous_own == none ? owner.first : memberships_[gone.previous_own].next_own) = gone.next_own;
     if (gone.next != none) {

@@ -7,7 +7,7 @@ namespace telegate {
 void SubscriptionReader::read(Session& session) {
     batch_.clear();
     absorbed_ = 0;
-    (void)session.take(batch_);  // the session reports again when it is readable
+    (void)session.receive(batch_);  // the session reports again when it is readable
     absorb(session);
     batch_.clear();
 }

@@ -13,7 +13,8 @@ namespace telegate {
 /// Reads what a publisher's peers subscribe to and cancel: by commands, or by messages, as older peers and every XSUB
 /// do.
 ///
-/// Threads: the sessions'. Limits: one batch, see Session::take(). Failure: an exception of `on_change` is passed on.
+/// Threads: the sessions'. Limits: one batch, see Session::receive(). Failure: an exception of `on_change` is passed
+/// on.
 class SubscriptionReader {
   public:
     using OnChange = std::function<void(Session&, const zmtp::Subscription&)>;

@@ -2,7 +2,7 @@
 
 #include "buffers/segment_log.hpp"
 #include "core/publisher.hpp"
-#include "publish/lane.hpp"
+#include "publish/shard_queue.hpp"
 #include "publish/subscription_index.hpp"
 #include "session/outbox.hpp"
 #include "session/session.hpp"
@@ -22,13 +22,13 @@ namespace telegate {
 
 /// The readers of a topic. Topics share a set when their readers turn out to be equal.
 struct ReaderSet {
-    std::vector<SubscriberKey> keys;  // all readers, sorted
-    std::vector<Session*> sessions;   // on the publisher's own thread
-    std::vector<LaneShare> lanes;     // on other threads
-    std::vector<Outbox*> outboxes;    // of the sessions and of the lanes
-    std::size_t flush_bytes = 0;      // long messages are written when this much is pending
-    std::uint64_t begun_at = 0;       // PeerTable::flushes() when PublishLog::begin() was last needed
-    std::uint64_t marked_at = 0;      // PeerTable::flushes() when the sessions were last marked
+    std::vector<SubscriberKey> keys;      // all readers, sorted
+    std::vector<Session*> sessions;       // on the publisher's own thread
+    std::vector<ShardReadersRef> shards;  // on other threads
+    std::vector<Outbox*> outboxes;        // of the sessions and of the queues
+    std::size_t flush_bytes = 0;          // long messages are written when this much is pending
+    std::uint64_t begun_at = 0;           // PeerTable::flushes() when PublishLog::begin() was last needed
+    std::uint64_t marked_at = 0;          // PeerTable::flushes() when the sessions were last marked
 };
 
 /// The encoded first frame of a topic's messages, with padding, so that it is copied in large steps. Empty if the topic

@@ -8,7 +8,7 @@
 namespace telegate {
 namespace {
 
-constexpr int looks_between_clock_readings = 32;
+constexpr int polls_between_clock_readings = 32;
 
 void pause() noexcept {
 #if defined(__x86_64__) || defined(__i386__)
@@ -24,12 +24,12 @@ void BusyPolls::remove(const BusyPolled& polled) noexcept {
     std::erase(polled_, &polled);
 }
 
-bool BusyPolls::look() {
+bool BusyPolls::poll() {
     bool any = false;
     std::size_t index = 0;
     for (std::size_t left = polled_.size(); left > 0 && index < polled_.size(); --left) {
         BusyPolled& polled = *polled_[index];
-        if (!polled.look()) {
+        if (!polled.poll()) {
             ++index;
             continue;
         }
@@ -44,8 +44,8 @@ bool BusyPolls::wait(std::chrono::steady_clock::time_point deadline) {
     using Clock = std::chrono::steady_clock;
     const Clock::time_point end = std::min(deadline, Clock::now() + limits::busy_poll_time);
     do {
-        for (int looks = 0; looks < looks_between_clock_readings; ++looks) {
-            if (look()) {
+        for (int polls = 0; polls < polls_between_clock_readings; ++polls) {
+            if (poll()) {
                 return true;
             }
             pause();

@@ -14,7 +14,7 @@ class BusyPolled {
     virtual ~BusyPolled() = default;
 
     /// Returns true if the change has happened.
-    [[nodiscard]] virtual bool look() noexcept = 0;
+    [[nodiscard]] virtual bool poll() noexcept = 0;
     /// Called when the change has happened. It is no longer polled.
     virtual void found() = 0;
     /// Called when the change has not happened in time. It is no longer polled: a descriptor must report the change.
@@ -34,7 +34,7 @@ class BusyPolls {
     void remove(const BusyPolled& polled) noexcept;
 
     /// Polls each object once, except those added meanwhile. Returns true if any was found.
-    bool look();
+    bool poll();
     /// Polls all objects for a short time, at most until `deadline`. Returns true as soon as any is found. Otherwise
     /// calls not_found() for all of them and returns false.
     bool wait(std::chrono::steady_clock::time_point deadline);

@@ -21,7 +21,7 @@ constexpr auto no_deadline = std::chrono::steady_clock::time_point::max();
 
 bool Reactor::State::poll() {
     const bool any = context.poll() > 0;
-    return busy_polls.look() || any;
+    return busy_polls.poll() || any;
 }
 
 bool Reactor::State::turn(std::chrono::steady_clock::time_point deadline) {

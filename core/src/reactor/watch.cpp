@@ -118,7 +118,7 @@ Later::~Later() {
     cancel();
 }
 
-void Later::ask() {
+void Later::schedule() {
     deferred_calls_.add(call_);
 }
 

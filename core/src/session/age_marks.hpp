@@ -13,13 +13,13 @@ namespace telegate {
 /// Threads: the reactor's thread.
 /// Limits: marks_per_age marks and a few more. Ticks restart at 1 after 99 days of the shortest steps; a copy that
 /// waits for less than half of that time is still distinguished from newer ones.
-/// Failure: look() may throw std::bad_alloc.
+/// Failure: update() may throw std::bad_alloc.
 class AgeMarks {
   public:
     using Time = std::chrono::steady_clock::time_point;
     static constexpr int marks_per_age = 16;
-    /// Old messages are dropped at most three steps late: a mark must follow the message, that mark may be one look()
-    /// late, and the messages are dropped at the next look().
+    /// Old messages are dropped at most three steps late: a mark must follow the message, that mark may be one update()
+    /// late, and the messages are dropped at the next update().
     static constexpr std::chrono::milliseconds step_min{2};
 
     /// `ticks`: the number of ticks so far.
@@ -30,7 +30,7 @@ class AgeMarks {
         return std::max(age / marks_per_age, step_min);
     }
     /// Adds a mark for the log's end at `log_position` if the last mark is at least one step old.
-    void look(Time now, std::uint64_t log_position, std::chrono::milliseconds age) {
+    void update(Time now, std::uint64_t log_position, std::chrono::milliseconds age) {
         if (marks_.empty() || now - marks_.back().time >= step(age)) {
             ticks_ = tick();
             marks_.push_back({now, log_position, ticks_});

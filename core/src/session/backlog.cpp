@@ -78,7 +78,7 @@ void Backlog::refuse(const Slice& messages, bool is_own) noexcept {
 }
 
 /// Reports the part of the run that starts at `begin`.
-void Backlog::tell_lost(const Run& part, std::size_t begin) const {
+void Backlog::report_lost(const Run& part, std::size_t begin) const {
     if (lost_ != nullptr && begin < part.end) {
         (*lost_)(lost_run({part.segment.get(), static_cast<std::uint32_t>(begin), part.end}, part.own_tick > 0));
     }
@@ -180,7 +180,7 @@ std::uint64_t Backlog::drop_oldest_run() {
     if (kept > limits::rest_bytes_max) {
         return hold_first_run(kept);
     }
-    tell_lost(head, head.begin + partial_ + kept);
+    report_lost(head, head.begin + partial_ + kept);
     const std::uint64_t dropped = head.messages - (kept > 0 ? set_aside(head, kept) : 0);
     bytes_ -= head.end - head.begin - partial_ - kept;
     messages_ -= dropped;
@@ -190,7 +190,7 @@ std::uint64_t Backlog::drop_oldest_run() {
 
 std::uint64_t Backlog::drop_second_run() noexcept {
     Run& second = run(1);
-    tell_lost(second, second.begin);
+    report_lost(second, second.begin);
     const std::uint64_t dropped = second.messages;
     bytes_ -= second.end - second.begin;
     own_runs_ -= second.own_tick > 0 ? 1U : 0U;
@@ -206,7 +206,7 @@ std::uint64_t Backlog::hold_first_run(std::size_t bytes) noexcept {
     Run& head = run(0);
     TELEGATE_ASSERT(partial_ + bytes == message_bytes_at(head.segment->bytes.get() + head.begin));
     const auto end = static_cast<std::uint32_t>(head.begin + partial_ + bytes);
-    tell_lost(head, end);
+    report_lost(head, end);
     const std::uint64_t dropped = head.messages - 1;
     bytes_ -= head.end - end;
     messages_ -= dropped;

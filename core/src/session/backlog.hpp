@@ -68,7 +68,7 @@ class Backlog {
     /// Called with whole messages just before they are dropped because of their age or a limit. drop_all() and
     /// conflate() do not call it.
     using LossCall = std::function<void(const LostRun& run)>;
-    void tell_losses(const LossCall& lost) noexcept { lost_ = &lost; }
+    void set_on_loss(const LossCall& lost) noexcept { lost_ = &lost; }
 
     /// Starts or stops refusing messages. While refusing, add() returns 1 and extend() returns false. Refusing may
     /// start only when the next message does not follow the last run in its segment.
@@ -165,7 +165,7 @@ class Backlog {
     [[gnu::noinline]] std::uint64_t add_run_when_full(const Slice& message, std::uint32_t own_tick);
     void push_run(const Slice& message, std::uint32_t own_tick) noexcept;
     void refuse(const Slice& messages, bool is_own) noexcept;
-    void tell_lost(const Run& part, std::size_t begin) const;
+    void report_lost(const Run& part, std::size_t begin) const;
     void resize_ring(std::size_t runs);
     void shrink_if_empty();
     void pop_run() noexcept;

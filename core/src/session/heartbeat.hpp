@@ -13,7 +13,7 @@ namespace telegate {
 /// because the kernel of a hung process acknowledges those too; and, while data is pending for it, any acknowledgment,
 /// even one that reports a full receive buffer. A slow peer is therefore not taken for dead.
 ///
-/// A ZMTP 3.0 peer does not know PING and is not sent one. It is judged only while data is pending for it; otherwise
+/// A ZMTP 3.0 peer does not know PING and is not sent one. It is checked only while data is pending for it; otherwise
 /// TCP keepalive has to detect that its machine is gone.
 ///
 /// Threads: one. Limits: none. Failure: none.
@@ -30,14 +30,14 @@ class Heartbeat {
     /// Evidence that needs no system call.
     struct Heard {
         std::uint64_t bytes_received = 0;  // total
-        bool has_unread = false;           // data has arrived that was not taken yet
+        bool has_unread = false;           // data has arrived that the owner has not received
     };
-    enum class Look : std::uint8_t {
+    enum class CheckResult : std::uint8_t {
         fine,    // nothing to do
-        closer,  // quiet: collect the evidence that needs a system call, then call judge()
+        closer,  // quiet: collect the evidence that needs a system call, then call classify()
         silent,  // the peer's own TTL has expired
     };
-    [[nodiscard]] Look look(Time now, const Heard& heard) noexcept;
+    [[nodiscard]] CheckResult check(Time now, const Heard& heard) noexcept;
 
     struct Signs {
         std::uint64_t bytes_written = 0;  // total
@@ -46,7 +46,7 @@ class Heartbeat {
         std::optional<Milliseconds> acknowledged_ago;
     };
     enum class Verdict : std::uint8_t { fine, ping, silent };
-    [[nodiscard]] Verdict judge(Time now, const Signs& signs) noexcept;
+    [[nodiscard]] Verdict classify(Time now, const Signs& signs) noexcept;
 
     /// Records that a PING was added or, if `wire_bytes` is 0, that an earlier one is still pending. From then on the
     /// peer has at least the interval or the timeout, whichever is shorter, to respond.
@@ -65,16 +65,16 @@ class Heartbeat {
     const Milliseconds interval_;
     const Milliseconds timeout_;
     bool peer_knows_ping_ = true;
-    Time heard_{};                      // last time bytes arrived
-    Time alive_{};                      // last evidence that the peer is alive
-    std::uint64_t bytes_received_ = 0;  // at the last look()
-    bool quiet_ = false;                // no bytes have arrived since the last judge()
-    std::uint64_t bytes_taken_ = 0;     // bytes acknowledged by the peer's machine at that time
-    std::uint64_t ping_bytes_ = 0;      // PING bytes sent since then
-    std::optional<Time> ping_sent_;     // time of the last PING; empty once bytes have arrived
-    std::optional<Time> asked_;         // time of the first PING, or of pending data, since the last such evidence
-    std::optional<Time> unanswered_;    // time of the PING that the next PONG answers
-    Milliseconds ttl_{0};               // 0: no TTL is running
+    Time heard_{};                          // last time bytes arrived
+    Time alive_{};                          // last evidence that the peer is alive
+    std::uint64_t bytes_received_ = 0;      // at the last check()
+    bool quiet_ = false;                    // no bytes have arrived since the last classify()
+    std::uint64_t bytes_acknowledged_ = 0;  // bytes acknowledged by the peer's machine at that time
+    std::uint64_t ping_bytes_ = 0;          // PING bytes sent since then
+    std::optional<Time> ping_sent_;         // time of the last PING; empty once bytes have arrived
+    std::optional<Time> waiting_since_;     // time of the first PING, or of pending data, since the last such evidence
+    std::optional<Time> unanswered_;        // time of the PING that the next PONG answers
+    Milliseconds ttl_{0};                   // 0: no TTL is running
     std::uint64_t ttl_bytes_received_ = 0;
     std::optional<std::chrono::microseconds> round_trip_;
 };

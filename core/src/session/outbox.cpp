@@ -43,7 +43,7 @@ void Outbox::lose(LossReason reason, std::uint64_t messages) noexcept {
 
 void Outbox::add_lost(std::uint64_t messages) {
     if (slow_ != nullptr) {
-        slow_->note_lost_behind();
+        slow_->record_loss_behind();
     }
     matched_ += messages;
     lose(LossReason::slow, messages);
@@ -56,9 +56,9 @@ std::size_t Outbox::gather(std::span<StreamPart> out) const noexcept {
     return backlog_.gather_under_way(out);
 }
 
-void Outbox::tell_losses_now() {
+void Outbox::write_notices_now() {
     settle();
-    slow_->tell();
+    slow_->write_notices();
 }
 
 void Outbox::append_wire(Bytes wire) {

@@ -5,7 +5,7 @@
 #include "core/bytes.hpp"
 #include "core/delivery.hpp"
 #include "session/backlog.hpp"
-#include "session/tail.hpp"
+#include "session/write_cursor.hpp"
 #include "zmtp/frame.hpp"
 
 #include <array>
@@ -21,7 +21,7 @@ class SlowReader;
 
 /// The messages to be sent to one peer, with their counts. Outlives a lost connection if another one follows (Dealer).
 /// `matched = sent + dropped + backlog.messages()` always holds: every function that reads or changes the state first
-/// settles the tail, its own or the shared one.
+/// settles the cursor, its own or the shared one.
 ///
 /// Threads: the reactor's thread.
 /// Limits: see Backlog; append() does not check the limit in bytes, has_room() does.
@@ -33,9 +33,9 @@ class Outbox {
     Outbox(const Outbox&) = delete;
     Outbox& operator=(const Outbox&) = delete;
 
-    /// Uses a shared tail from now on: messages come from add() and from `tail`, which must outlive that use.
-    void share(Tail& tail) noexcept { tail_ = &tail; }
-    void settle() const noexcept { tail_->settle(); }
+    /// Uses a shared cursor from now on: messages come from add() and from `cursor`, which must outlive that use.
+    void share(WriteCursor& cursor) noexcept { cursor_ = &cursor; }
+    void settle() const noexcept { cursor_->settle(); }
 
     /// Adds one message from a shared log.
     void add(const Slice& message) {
@@ -45,7 +45,7 @@ class Outbox {
         }
         ++matched_;  // last, because add() may throw
     }
-    /// For Tail: adds `messages` messages that follow the last one in its segment.
+    /// For WriteCursor: adds `messages` messages that follow the last one in its segment.
     void extend(const Slice& added, std::uint64_t messages) noexcept {
         matched_ += messages;
         if (!backlog_.extend(added, messages)) {
@@ -55,20 +55,20 @@ class Outbox {
     /// Appends one message to its own log: copies the frames or texts, at least one, with their headers.
     template <class Frames>
     void append(const Frames& frames);
-    /// After append(): allows append_to_tail() to add up to `bytes_max` bytes, until the outbox is used in any other
+    /// After append(): allows append_at_cursor() to add up to `bytes_max` bytes, until the outbox is used in any other
     /// way.
-    void open_tail(std::size_t bytes_max) noexcept { own_tail_.open(log_, {&self_, 1}, bytes_max); }
-    /// Like append(), but uses the open tail. Returns false and does nothing if the tail is full or closed.
+    void open_cursor(std::size_t bytes_max) noexcept { own_cursor_.open(log_, {&self_, 1}, bytes_max); }
+    /// Like append(), but uses the open cursor. Returns false and does nothing if the cursor is full or closed.
     template <class Frames>
-    [[nodiscard]] bool append_to_tail(const Frames& frames) noexcept;
-    /// Like append_to_tail(), for one nonempty body that needs only a short header, in a few steps. Returns false for
+    [[nodiscard]] bool append_at_cursor(const Frames& frames) noexcept;
+    /// Like append_at_cursor(), for one nonempty body that needs only a short header, in a few steps. Returns false for
     /// any other body.
     template <class Body>
-    [[nodiscard]] bool append_short_to_tail(const Body& body) noexcept;
+    [[nodiscard]] bool append_short_at_cursor(const Body& body) noexcept;
     /// Returns the number of bytes that both functions have added so far.
-    [[nodiscard]] std::uint64_t tail_bytes() const noexcept { return own_tail_.bytes(); }
-    /// Counts `messages` more messages that were already dropped and reported, see Lane. They are missing after the
-    /// pending messages.
+    [[nodiscard]] std::uint64_t cursor_bytes() const noexcept { return own_cursor_.bytes(); }
+    /// Counts `messages` more messages that were already dropped and reported, see ShardQueue. They are missing after
+    /// the pending messages.
     void add_lost(std::uint64_t messages);
     /// Appends one finished frame that is a message by itself, such as a command.
     void append_wire(Bytes wire);
@@ -80,7 +80,7 @@ class Outbox {
     [[nodiscard]] bool refused() const noexcept { return refused_; }
     void end_refusal() noexcept { refused_ = false; }
     /// Records a refusal, as if has_room() had returned false.
-    void note_refusal() noexcept { refused_ = true; }
+    void record_refusal() noexcept { refused_ = true; }
 
     [[nodiscard]] Backlog& backlog() noexcept {
         settle();
@@ -94,9 +94,9 @@ class Outbox {
     /// them.
     [[nodiscard]] std::size_t gather(std::span<StreamPart> out) const noexcept;
     /// Lets the peer be notified of losses if its stream has reached them. Must be called before gather().
-    void tell_losses() {
+    void write_notices() {
         if (slow_ != nullptr) {
-            tell_losses_now();
+            write_notices_now();
         }
     }
     /// Removes the first `bytes` from gather(), which the kernel has taken. Returns the number of messages completed.
@@ -127,13 +127,13 @@ class Outbox {
   private:
     friend class SlowReader;
     void lose(LossReason reason, std::uint64_t messages) noexcept;
-    void tell_losses_now();
+    void write_notices_now();
     void release_if_empty() noexcept;
 
-    SegmentLog log_;  // for append(); has no segment while the backlog is empty
-    Tail own_tail_;   // of log_
-    Tail* tail_ = &own_tail_;
-    Outbox* const self_ = this;  // the reader of its own tail
+    SegmentLog log_;          // for append(); has no segment while the backlog is empty
+    WriteCursor own_cursor_;  // of log_
+    WriteCursor* cursor_ = &own_cursor_;
+    Outbox* const self_ = this;  // the reader of its own cursor
     Backlog backlog_;
     std::uint64_t matched_ = 0;
     std::uint64_t sent_ = 0;
@@ -153,26 +153,26 @@ void Outbox::append(const Frames& frames) {
 }
 
 template <class Body>
-bool Outbox::append_short_to_tail(const Body& body) noexcept {
+bool Outbox::append_short_at_cursor(const Body& body) noexcept {
     constexpr std::size_t header_bytes = zmtp::frame_header_bytes(1);
-    if (body.size() - 1 >= zmtp::short_body_bytes_max || !own_tail_.has_room(header_bytes + body.size())) {
+    if (body.size() - 1 >= zmtp::short_body_bytes_max || !own_cursor_.has_room(header_bytes + body.size())) {
         return false;
     }
-    std::byte* const out = own_tail_.next();
-    own_tail_.add(header_bytes + body.size());
+    std::byte* const out = own_cursor_.next();
+    own_cursor_.add(header_bytes + body.size());
     zmtp::write_short_frame_header(out, 0, body.size());
     std::memcpy(out + header_bytes, body.data(), body.size());
     return true;
 }
 
 template <class Frames>
-bool Outbox::append_to_tail(const Frames& frames) noexcept {
+bool Outbox::append_at_cursor(const Frames& frames) noexcept {
     const std::size_t bytes = zmtp::message_bytes(frames);
-    if (bytes == 0 || !own_tail_.has_room(bytes)) {
+    if (bytes == 0 || !own_cursor_.has_room(bytes)) {
         return false;
     }
-    std::byte* const out = own_tail_.next();
-    own_tail_.add(bytes);
+    std::byte* const out = own_cursor_.next();
+    own_cursor_.add(bytes);
     zmtp::write_message(out, frames);
     return true;
 }

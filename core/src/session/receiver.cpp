@@ -28,9 +28,9 @@ constexpr std::size_t certain_bytes_min = 256;
 /// processor without prefetching loads them one after another.
 constexpr std::size_t prefetch_bytes = 1024;
 
-/// Takes short frames that are known to be complete and to fit, as long as they begin before `end`. Returns the end of
-/// the frames taken, which is before `end` if something else follows.
-inline std::byte* take_certain(std::byte* next, const std::byte* end, MessageBatch::Run& run) noexcept {
+/// Decodes short frames that are known to be complete and to fit, as long as they begin before `end`. Returns the end
+/// of the frames decoded, which is before `end` if something else follows.
+inline std::byte* decode_certain(std::byte* next, const std::byte* end, MessageBatch::Run& run) noexcept {
     while (next < end) {
         __builtin_prefetch(next + prefetch_bytes);
         const auto flags = std::to_integer<unsigned>(next[0]);
@@ -48,14 +48,14 @@ inline std::byte* take_certain(std::byte* next, const std::byte* end, MessageBat
     return next;
 }
 
-/// Like take_certain(), for frames that may not be complete before `end` or may not fit.
-inline std::byte* take_checked(std::byte* next, const std::byte* end, MessageBatch::Run& run) noexcept {
+/// Like decode_certain(), for frames that may not be complete before `end` or may not fit.
+inline std::byte* decode_checked(std::byte* next, const std::byte* end, MessageBatch::Run& run) noexcept {
     while (run.room() > 0) {
         const auto left = static_cast<std::size_t>(end - next);
         if (left < short_header_bytes || left - short_header_bytes < std::to_integer<std::size_t>(next[1])) {
             break;
         }
-        std::byte* const after = take_certain(next, next + 1, run);
+        std::byte* const after = decode_certain(next, next + 1, run);
         if (after == next) {
             break;
         }
@@ -64,8 +64,8 @@ inline std::byte* take_checked(std::byte* next, const std::byte* end, MessageBat
     return next;
 }
 
-/// Takes one frame with a long size if it is next, complete and fits.
-inline std::byte* take_long(std::byte* next, const std::byte* end, MessageBatch::Run& run) noexcept {
+/// Decodes one frame with a long size if it is next, complete and fits.
+inline std::byte* decode_long(std::byte* next, const std::byte* end, MessageBatch::Run& run) noexcept {
     const auto left = static_cast<std::size_t>(end - next);
     if (run.room() == 0 || left < frame_header_bytes_max) {
         return next;
@@ -96,7 +96,7 @@ Receiver::Status Receiver::scan(std::span<std::byte> unread, MessageBatch& batch
     Status status = Status::need_more;
     for (;;) {
         if (cipher_ == nullptr && set_aside_.empty()) {
-            at = take_run(unread, at, batch, frames_budget);
+            at = decode_run(unread, at, batch, frames_budget);
         }
         if (at == unread.size()) {
             break;
@@ -146,7 +146,7 @@ Receiver::Status Receiver::scan(std::span<std::byte> unread, MessageBatch& batch
     return fault_.empty() ? status : Status::violation;
 }
 
-Receiver::Status Receiver::take(Input& input, MessageBatch& batch, std::size_t& frames_budget) {
+Receiver::Status Receiver::decode(Input& input, MessageBatch& batch, std::size_t& frames_budget) {
     if (!fault_.empty()) {
         return Status::violation;
     }
@@ -163,11 +163,11 @@ Receiver::Status Receiver::take(Input& input, MessageBatch& batch, std::size_t& 
     return status;
 }
 
-/// Takes whole frames of messages, one after another, starting at `at`, until something else follows or a limit is
+/// Decodes whole frames of messages, one after another, starting at `at`, until something else follows or a limit is
 /// reached. Returns their end. Telemetry consists of short frames, so these loops have a separate function with its own
 /// registers.
-[[gnu::noinline]] std::size_t Receiver::take_run(std::span<std::byte> unread, std::size_t at, MessageBatch& batch,
-                                                 std::size_t& frames_budget) noexcept {
+[[gnu::noinline]] std::size_t Receiver::decode_run(std::span<std::byte> unread, std::size_t at, MessageBatch& batch,
+                                                   std::size_t& frames_budget) noexcept {
     MessageBatch::Run run = batch.begin_run(std::min(frames_budget, frames_per_message_max_ - frames_));
     const std::size_t room = run.room();
     // No message that ends before this exceeds the size limit.
@@ -180,15 +180,15 @@ Receiver::Status Receiver::take(Input& input, MessageBatch& batch, std::size_t& 
         const std::size_t certain =
             std::min(left - std::min(left, short_frame_bytes_max), short_header_bytes * run.room());
         if (certain < certain_bytes_min) {
-            next = take_checked(next, end, run);
+            next = decode_checked(next, end, run);
         } else {
             std::byte* const certain_end = next + certain;
-            next = take_certain(next, certain_end, run);
+            next = decode_certain(next, certain_end, run);
             if (next >= certain_end) {
                 continue;
             }
         }
-        std::byte* const after = take_long(next, end, run);
+        std::byte* const after = decode_long(next, end, run);
         if (after == next) {
             break;
         }

@@ -70,7 +70,7 @@ bool Sender::is_within_message() const noexcept {
 Sender::Status Sender::write(Stream& stream, std::size_t budget) {
     std::array<StreamPart, parts_max> parts;
     for (;;) {
-        outbox_.tell_losses();
+        outbox_.write_notices();
         if (cipher_ != nullptr && sealed_bytes_ == 0) {
             seal_next();
         }

@@ -35,7 +35,7 @@ Session::Session(SessionContext& context, Arrival arrival)
       reader_(*stream_, context.buffers, context.options),
       readable_later_(context.reactor, [this] { on_readable(); }),
       writer_(*stream_, *outbox_),
-      room_later_(context.reactor, [this] { tell_room(); }) {
+      room_later_(context.reactor, [this] { notify_room(); }) {
     const Security& security = arrival.security != nullptr ? *arrival.security : context.options.security;
     // Data that never leaves the process needs no encryption.
     greeting_.emplace(zmtp::HandshakeOptions{context.socket_type, context.options.identity,
@@ -44,8 +44,8 @@ Session::Session(SessionContext& context, Arrival arrival)
 }
 
 Session::~Session() {
-    if (context_.last_taken == this) {
-        context_.last_taken = nullptr;
+    if (context_.last_received == this) {
+        context_.last_received = nullptr;
     }
 }
 
@@ -109,7 +109,7 @@ void Session::open() {
         reader_.release();
         stream_->wait_readable();
     } else {
-        tell_readable();  // it arrived together with the handshake
+        notify_readable();  // it arrived together with the handshake
     }
 }
 
@@ -117,7 +117,7 @@ void Session::on_readable() {
     reader_.begin_turn();
     switch (state_) {
         case State::handshake: return read_handshake();
-        case State::open: return tell_readable();
+        case State::open: return notify_readable();
         case State::draining: return discard_input();
         case State::closed: return;
     }
@@ -151,27 +151,27 @@ void Session::on_unread(Outcome outcome) {
     }
 }
 
-void Session::tell_readable() {
-    if (reader_.tell()) {
+void Session::notify_readable() {
+    if (reader_.mark_notified()) {
         context_.events.readable(*this);
     }
 }
 
-Session::TakeStatus Session::take(MessageBatch& batch) {
+Session::ReceiveStatus Session::receive(MessageBatch& batch) {
     if (state_ != State::open) {
-        return TakeStatus::idle;
+        return ReceiveStatus::idle;
     }
-    reader_.begin_take();
-    if (batch.empty() && context_.last_taken != nullptr && context_.last_taken != this) {
+    reader_.begin_receive();
+    if (batch.empty() && context_.last_received != nullptr && context_.last_received != this) {
         // its batch was the last one; reuse its buffer while it is in the cache
-        context_.last_taken->reader_.release();
+        context_.last_received->reader_.release();
     }
-    context_.last_taken = this;
+    context_.last_received = this;
     if (reader_.has_ahead()) {
-        return give_ahead(batch);
+        return receive_ahead(batch);
     }
     const std::size_t before = batch.size();
-    const TakeStatus status = fill(batch);
+    const ReceiveStatus status = fill(batch);
     reader_.count_received(batch.size() - before);
     if (writer_.has_control()) {
         flush();
@@ -179,36 +179,36 @@ Session::TakeStatus Session::take(MessageBatch& batch) {
     return status;
 }
 
-Session::TakeStatus Session::give_ahead(MessageBatch& batch) {
+Session::ReceiveStatus Session::receive_ahead(MessageBatch& batch) {
     TELEGATE_ASSERT(batch.empty());
     batch = std::exchange(reader_.ahead(), {});
     reader_.count_received(batch.size());
-    readable_later_.ask();
-    return TakeStatus::idle;
+    readable_later_.schedule();
+    return ReceiveStatus::idle;
 }
 
-/// Reads ahead for an owner that does not take, for example because it only sends: PINGs must still be answered and the
-/// end of the stream noticed. Stops at the first messages, which wait for the owner.
-void Session::look_ahead() {
+/// Reads ahead for an owner that does not receive, for example because it only sends: PINGs must still be answered and
+/// the end of the stream noticed. Stops at the first messages, which wait for the owner.
+void Session::read_ahead() {
     if (state_ != State::open || context_.is_held || !reader_.is_overdue()) {
         return;
     }
-    if (context_.last_taken == this) {
-        context_.last_taken = nullptr;  // the input stays unchanged until the next take()
+    if (context_.last_received == this) {
+        context_.last_received = nullptr;  // the input stays unchanged until the next receive()
     }
     reader_.begin_turn();
     MessageBatch& ahead = reader_.ahead();
     (void)fill(ahead);
     if (ahead.empty()) {
         ahead = {};  // including its memory
-        reader_.begin_take();
+        reader_.begin_receive();
     }
     if (writer_.has_control()) {
         flush();
     }
 }
 
-Session::TakeStatus Session::fill(MessageBatch& batch) {
+Session::ReceiveStatus Session::fill(MessageBatch& batch) {
     const std::size_t before = batch.size();
     // Data that is available now is read without waiting for a notification.
     const bool reads_on = writer_.state() == SessionWriter::State::failed || (retirement_ && !is_caught_up());
@@ -216,14 +216,14 @@ Session::TakeStatus Session::fill(MessageBatch& batch) {
         switch (const Outcome outcome = reader_.fill(batch, before, reads_on)) {
             case Outcome::command: on_command(reader_.command()); break;
             case Outcome::violation: close_as(PeerEnding::violation, reader_.fault()); break;
-            case Outcome::more: readable_later_.ask(); return TakeStatus::more;
-            case Outcome::got: stream_->wait_readable(); return TakeStatus::idle;
+            case Outcome::more: readable_later_.schedule(); return ReceiveStatus::more;
+            case Outcome::got: stream_->wait_readable(); return ReceiveStatus::idle;
             case Outcome::empty:
             case Outcome::end:
-            case Outcome::error: on_unread(outcome); return TakeStatus::idle;
+            case Outcome::error: on_unread(outcome); return ReceiveStatus::idle;
         }
     }
-    return TakeStatus::idle;
+    return ReceiveStatus::idle;
 }
 
 void Session::on_command(Bytes body) {
@@ -276,18 +276,18 @@ void Session::flush() {
 void Session::on_written(Sender::Status status) {
     if (status == Sender::Status::failed) {
         // Data that has arrived must still be read; reading then finds the end and closes.
-        return state_ == State::draining ? close_ended(writer_.error()) : readable_later_.ask();
+        return state_ == State::draining ? close_ended(writer_.error()) : readable_later_.schedule();
     }
     if (status == Sender::Status::done && state_ == State::draining) {
         // The peer reads to the end, then closes its side. If we closed ours first, unread data could be discarded.
         writer_.end();
     }
     if (context_.events.room && writer_.has_room_again(backlog_bytes_max())) {
-        room_later_.ask();  // not called here: the handler may send and flush
+        room_later_.schedule();  // not called here: the handler may send and flush
     }
 }
 
-void Session::tell_room() {
+void Session::notify_room() {
     writer_.end_room();
     if (state_ == State::open) {
         context_.events.room(*this);
@@ -330,7 +330,7 @@ void Session::retire(std::string_view why) {
     retirement_.emplace(Retirement{std::string(why), steady_clock::now() + retiring_time()});
     outbox_->drop_all();
     writer_.end();
-    readable_later_.ask();  // not called here: the handler may receive
+    readable_later_.schedule();  // not called here: the handler may receive
 }
 
 milliseconds Session::retiring_time() const noexcept {
@@ -412,7 +412,7 @@ void Session::tick(Time now) {
     if (!reader_.has_ahead()) {
         reader_.release();  // of an earlier iteration's batch
     }
-    look_ahead();
+    read_ahead();
     if (state_ == State::handshake && now - greeting_->started >= context_.options.handshake_time_max) {
         close("handshake timeout");
     } else if (state_ == State::draining) {
@@ -430,15 +430,15 @@ void Session::tick(Time now) {
             close_unread(ending, why);
         }
     } else if (state_ == State::open) {
-        switch (heartbeat_.look(now, {reader_.bytes_received(), reader_.is_notified()})) {
-            case Heartbeat::Look::fine: break;
-            case Heartbeat::Look::closer: judge_quiet_peer(now); break;
-            case Heartbeat::Look::silent: close_as(PeerEnding::silence, "heartbeat timeout");
+        switch (heartbeat_.check(now, {reader_.bytes_received(), reader_.is_notified()})) {
+            case Heartbeat::CheckResult::fine: break;
+            case Heartbeat::CheckResult::closer: check_quiet_peer(now); break;
+            case Heartbeat::CheckResult::silent: close_as(PeerEnding::silence, "heartbeat timeout");
         }
     }
 }
 
-void Session::judge_quiet_peer(Time now) {
+void Session::check_quiet_peer(Time now) {
     Heartbeat::Signs signs;
     signs.bytes_written = writer_.bytes_written();
     signs.unacknowledged = std::min<std::uint64_t>(stream_->unacknowledged_bytes(), signs.bytes_written);
@@ -447,7 +447,7 @@ void Session::judge_quiet_peer(Time now) {
         const std::int64_t ago_ms = stream_->acknowledged_ms_ago();
         signs.acknowledged_ago = ago_ms < 0 ? std::nullopt : std::optional(milliseconds(ago_ms));
     }
-    switch (heartbeat_.judge(now, signs)) {
+    switch (heartbeat_.classify(now, signs)) {
         case Heartbeat::Verdict::fine: break;
         case Heartbeat::Verdict::ping: send_ping(now); break;
         case Heartbeat::Verdict::silent: close_as(PeerEnding::silence, "heartbeat timeout");

@@ -34,11 +34,11 @@ inline constexpr auto ignored = [](auto&&...) {
 /// The calls of one socket's sessions to the socket. Made from within the session's own callbacks; the session stays
 /// alive during a call, whatever the call does.
 struct SessionEvents {
-    /// The handshake is done: peer(), take() and outbox() are usable.
+    /// The handshake is done: peer(), receive() and outbox() are usable.
     std::function<void(Session&)> opened = ignored;
-    /// Data has arrived: call take() now or later.
+    /// Data has arrived: call receive() now or later.
     std::function<void(Session&)> readable = ignored;
-    /// A command that the session does not handle itself (SUBSCRIBE, CANCEL); called from within take().
+    /// A command that the session does not handle itself (SUBSCRIBE, CANCEL); called from within receive().
     std::function<void(Session&, const zmtp::Command&)> command = ignored;
     /// The outbox was over half its limit, or full, and no longer is. May be empty.
     std::function<void(Session&)> room = {};
@@ -53,8 +53,8 @@ struct SessionContext {
     zmtp::SocketType socket_type;
     SessionEvents events;
     BufferPool& buffers;
-    Session* last_taken = nullptr;  // session whose receive buffer holds the last batch; used by sessions only
-    bool is_held = false;           // the socket cannot take more data now, see PeerTable::set_held()
+    Session* last_received = nullptr;  // session whose receive buffer holds the last batch; used by sessions only
+    bool is_held = false;              // the socket cannot take more data now, see PeerTable::set_held()
 };
 
 /// One peer's connection, from the handshake through heartbeats to the reason why it ended. SessionReader handles
@@ -109,14 +109,14 @@ class Session {
     void set_identity(std::string identity) { identity_ = std::move(identity); }
     [[nodiscard]] const std::shared_ptr<Outbox>& outbox() const noexcept { return outbox_; }
 
-    enum class TakeStatus : std::uint8_t {
+    enum class ReceiveStatus : std::uint8_t {
         idle,  // no more data is available, as far as is known; `readable` is called again
         more,  // the iteration's budget is used up; `readable` is called again in the next iteration
     };
     /// Adds whole messages that have arrived to `batch`, reading from the stream within the budget of one event-loop
-    /// iteration. The batch is valid until the next take() of any session of the socket or the next iteration. Stops
+    /// iteration. The batch is valid until the next receive() of any session of the socket or the next iteration. Stops
     /// after one receive buffer if it has added messages. May end the session.
-    TakeStatus take(MessageBatch& batch);
+    ReceiveStatus receive(MessageBatch& batch);
 
     /// Records that a flush() is scheduled.
     void mark_dirty() noexcept { writer_.mark_dirty(); }
@@ -130,7 +130,7 @@ class Session {
     /// Drops pending data, even in the middle of a message, and ends the stream without calling any callback. close()
     /// must follow.
     void cut_off() noexcept;
-    /// Starts handing over to another connection: drops pending data and ends the stream, but take() still returns
+    /// Starts handing over to another connection: drops pending data and ends the stream, but receive() still returns
     /// incoming data until the peer ends the stream or retiring_time_max has passed. A second call closes it. `why` is
     /// reported in either case.
     void retire(std::string_view why);
@@ -173,7 +173,7 @@ class Session {
         std::string why;
         std::chrono::steady_clock::time_point end;
         bool caught_up = false;
-        bool overdue = false;  // the deadline has passed, but the owner has one last chance to take
+        bool overdue = false;  // the deadline has passed, but the owner has one last chance to receive
     };
     struct End {
         PeerEnding ending;
@@ -189,19 +189,19 @@ class Session {
     void read_handshake();
     void discard_input();
     void on_unread(SessionReader::Outcome outcome);
-    void tell_readable();
-    TakeStatus fill(MessageBatch& batch);
-    TakeStatus give_ahead(MessageBatch& batch);
-    void look_ahead();
+    void notify_readable();
+    ReceiveStatus fill(MessageBatch& batch);
+    ReceiveStatus receive_ahead(MessageBatch& batch);
+    void read_ahead();
     void on_command(Bytes body);
     void on_ping(Bytes data);
 
     void on_writable();
     void on_written(Sender::Status status);
-    void tell_room();
+    void notify_room();
 
     void tick_retired(Time now);
-    void judge_quiet_peer(Time now);
+    void check_quiet_peer(Time now);
     void send_ping(Time now);
     void close_as(PeerEnding ending, std::string_view why);
     void close_ended(int error);

@@ -32,7 +32,7 @@ SessionReader::Outcome SessionReader::read() {
 
 SessionReader::Outcome SessionReader::fill(MessageBatch& batch, std::size_t before, bool reads_on) {
     for (;;) {
-        const Receiver::Status status = receiver_.take(input_, batch, frames_left_);
+        const Receiver::Status status = receiver_.decode(input_, batch, frames_left_);
         has_heard_ = has_heard_ || status == Receiver::Status::command || batch.size() > before;
         switch (status) {
             case Receiver::Status::command: return Outcome::command;
@@ -53,7 +53,7 @@ SessionReader::Outcome SessionReader::fill(MessageBatch& batch, std::size_t befo
     }
 }
 
-bool SessionReader::tell() noexcept {
+bool SessionReader::mark_notified() noexcept {
     if (notice_ != Notice::none) {
         return false;
     }

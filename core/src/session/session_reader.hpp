@@ -39,7 +39,7 @@ class SessionReader {
     void begin_turn() noexcept;
     /// Reads one piece. Returns got, empty, end or error.
     [[nodiscard]] Outcome read();
-    /// Adds whole messages to `batch`, which had `before` messages when this take began. With `reads_on`, returns
+    /// Adds whole messages to `batch`, which had `before` messages when this call began. With `reads_on`, returns
     /// `more` instead of `got`, so that the stream is read again.
     [[nodiscard]] Outcome fill(MessageBatch& batch, std::size_t before, bool reads_on);
 
@@ -54,16 +54,17 @@ class SessionReader {
     void release() { input_.release(); }
     void set_cipher(zmtp::CurveCipher* cipher) noexcept { receiver_.set_cipher(cipher); }
 
-    /// Records that the owner is notified of data to take. Returns false if it was already notified and has not taken
-    /// since.
-    [[nodiscard]] bool tell() noexcept;
+    /// Records that the owner is notified of data to receive. Returns false if it was already notified and has not
+    /// received since.
+    [[nodiscard]] bool mark_notified() noexcept;
     [[nodiscard]] bool is_notified() const noexcept { return notice_ != Notice::none; }
-    /// Records that the owner takes the data.
-    void begin_take() noexcept { notice_ = Notice::none; }
-    /// Called at intervals. Returns whether the owner was notified before the previous call, has not taken since, and
-    /// nothing was read ahead yet.
+    /// Records that the owner receives the data.
+    void begin_receive() noexcept { notice_ = Notice::none; }
+    /// Called at intervals. Returns whether the owner was notified before the previous call, has not received since,
+    /// and nothing was read ahead yet.
     [[nodiscard]] bool is_overdue() noexcept;
-    /// Returns the messages that were read ahead for an owner that is overdue to take. The next take() delivers them.
+    /// Returns the messages that were read ahead for an owner that is overdue to receive. The next Session::receive()
+    /// delivers them.
     [[nodiscard]] MessageBatch& ahead() noexcept { return ahead_; }
     [[nodiscard]] bool has_ahead() const noexcept { return !ahead_.empty(); }
 
@@ -72,7 +73,7 @@ class SessionReader {
     [[nodiscard]] std::uint64_t bytes_received() const noexcept { return bytes_received_; }
     /// Returns whether a message or command has arrived.
     [[nodiscard]] bool has_heard() const noexcept { return has_heard_; }
-    /// Returns whether data has arrived that was not taken.
+    /// Returns whether data has arrived that was not received by the owner.
     [[nodiscard]] bool has_untaken() const noexcept;
 
   private:

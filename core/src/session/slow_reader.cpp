@@ -11,17 +11,17 @@ namespace telegate {
 SlowReader::SlowReader(Outbox& outbox, std::uint64_t id, const LossHooks& hooks)
     : outbox_(outbox), id_(id), hooks_(hooks), hear_([this](const LostRun& run) { hear(run); }) {
     if (hooks_.lost) {
-        outbox_.backlog_.tell_losses(hear_);
+        outbox_.backlog_.set_on_loss(hear_);
     }
 }
 
 void SlowReader::set_terms(std::shared_ptr<const DeliveryTerms> terms, std::size_t bytes_max) {
     terms_ = std::move(terms);
     bytes_max_ = bytes_max;
-    look_at_refusing();
+    update_refusing();
 }
 
-void SlowReader::look_at_refusing() noexcept {
+void SlowReader::update_refusing() noexcept {
     outbox_.backlog_.set_refusing_when_full(policy() == SlowPolicy::drop_newest && !slow_ahead_);
 }
 
@@ -90,17 +90,17 @@ void SlowReader::drop_pending() {
     outbox_.release_if_empty();
 }
 
-void SlowReader::note_lost_behind() {
+void SlowReader::record_loss_behind() {
     if (outbox_.backlog().refuses()) {
         slow_behind_ = true;
-    } else if (hooks_.tell) {
+    } else if (hooks_.write_notices) {
         drop_pending();
         slow_ahead_ = true;
-        look_at_refusing();
+        update_refusing();
     }
 }
 
-bool SlowReader::give(std::string_view topic, std::string_view payload, const std::optional<SampleRange>& samples) {
+bool SlowReader::add(std::string_view topic, std::string_view payload, const std::optional<SampleRange>& samples) {
     outbox_.settle();
     Backlog& backlog = outbox_.backlog_;
     const std::array frames{topic, payload};
@@ -154,23 +154,23 @@ void SlowReader::hear(const LostRun& run) {
         slow_behind_ = true;
     } else {
         slow_ahead_ = true;
-        look_at_refusing();
+        update_refusing();
     }
     hooks_.lost(id_, run, reason_);
 }
 
-void SlowReader::tell() {
+void SlowReader::write_notices() {
     Backlog& backlog = outbox_.backlog_;
     const bool is_behind = backlog.refuses() && backlog.empty();
     if ((!is_behind && !has_gap_ahead()) || backlog.is_under_way()) {
         return;
     }
     bool is_more = false;
-    if (hooks_.tell && (has_gap_ahead() || slow_behind_)) {
+    if (hooks_.write_notices && (has_gap_ahead() || slow_behind_)) {
         NoticeWriter writer;
-        writer.tells_[static_cast<std::size_t>(LossReason::slow)] = is_behind || !backlog.refuses();
-        writer.tells_[static_cast<std::size_t>(LossReason::expired)] = true;
-        is_more = hooks_.tell(id_, writer) && writer.messages_ > 0;
+        writer.reports_[static_cast<std::size_t>(LossReason::slow)] = is_behind || !backlog.refuses();
+        writer.reports_[static_cast<std::size_t>(LossReason::expired)] = true;
+        is_more = hooks_.write_notices(id_, writer) && writer.messages_ > 0;
         if (writer.messages_ > 0) {
             outbox_.matched_ += writer.messages_;
             backlog.put_first(std::move(writer.wire_), writer.messages_);
@@ -185,7 +185,7 @@ void SlowReader::tell() {
         slow_behind_ = false;
         backlog.set_refusing(false);
     }
-    look_at_refusing();
+    update_refusing();
 }
 
 }  // namespace telegate

@@ -40,7 +40,7 @@ class SlowReader {
     [[nodiscard]] std::size_t bytes_max() const noexcept { return bytes_max_; }
     /// Called when a segment of the log was opened. Returns for how many of them in succession losses are unreported,
     /// which means that it has read nothing newer.
-    [[nodiscard]] unsigned note_segment() noexcept {
+    [[nodiscard]] unsigned count_segment() noexcept {
         segments_behind_ = has_gap_ahead() || slow_behind_ ? segments_behind_ + 1 : 0;
         return segments_behind_;
     }
@@ -65,27 +65,26 @@ class SlowReader {
     void drop_pending();
     /// Called when messages after the pending ones were lost and reported elsewhere. Drops the pending ones as well,
     /// unless it refuses new messages, so that the gap is where the subscriber is notified of it.
-    void note_lost_behind();
+    void record_loss_behind();
     /// Returns how far the log may grow while the subscriber reads nothing and stays within its limit; UINT64_MAX if it
     /// has read everything.
     [[nodiscard]] std::uint64_t log_end_max() const noexcept;
 
     /// Adds one message after the pending ones. Returns false if it was refused; the message is then counted as
     /// dropped.
-    [[nodiscard]] bool give(std::string_view topic, std::string_view payload,
-                            const std::optional<SampleRange>& samples);
+    [[nodiscard]] bool add(std::string_view topic, std::string_view payload, const std::optional<SampleRange>& samples);
 
     /// Called around each write; `is_full`: the stream accepted no more.
     void begin_write();
     void end_write(bool is_full) noexcept { was_full_ = is_full; }
     /// Has the subscriber notified of the messages it missed, if its stream has reached the gap.
-    void tell();
+    void write_notices();
     /// Returns whether a gap before the pending messages is unreported.
     [[nodiscard]] bool has_gap_ahead() const noexcept { return slow_ahead_ || expired_ahead_; }
 
   private:
     void hear(const LostRun& run);
-    void look_at_refusing() noexcept;
+    void update_refusing() noexcept;
     [[nodiscard]] std::uint64_t behind_max() const noexcept;
 
     Outbox& outbox_;

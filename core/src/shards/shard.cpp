@@ -12,29 +12,29 @@ namespace telegate {
 namespace {
 
 /// The progress of the sessions is read again when this fraction of the backlog was published.
-constexpr std::uint64_t looks_per_backlog = 8;
+constexpr std::uint64_t progress_reads_per_backlog = 8;
 
 constexpr std::chrono::milliseconds retry_time{10};
 
-/// Gives a loan back when it is no longer used.
-/// Threads: the shard's. Limits: one loan. Failure: none.
+/// Releases a lease when it is no longer used.
+/// Threads: the shard's. Limits: one lease. Failure: none.
 struct Borrowed {
-    explicit Borrowed(LaneLink& link_in) noexcept : link(link_in) {}
+    explicit Borrowed(ShardLink& link_in) noexcept : link(link_in) {}
     Borrowed(const Borrowed&) = delete;
     Borrowed& operator=(const Borrowed&) = delete;
     ~Borrowed() {
-        if (loan != nullptr) {
-            link.give_back(loan);
+        if (lease != nullptr) {
+            link.release(lease);
         }
     }
 
-    LaneLink& link;
-    Loan* loan = nullptr;
+    ShardLink& link;
+    SegmentLease* lease = nullptr;
 };
 
 }  // namespace
 
-Shard::Shard(const PublisherOptions& options, std::size_t number, LaneLink& link, ShardCalls calls)
+Shard::Shard(const PublisherOptions& options, std::size_t number, ShardLink& link, ShardCalls calls)
     : options_(options),
       link_(link),
       calls_(std::move(calls)),
@@ -64,7 +64,7 @@ Shard::~Shard() {
     stopping_.store(true);
     reactor_.stop();
     thread_.join();
-    let_go();
+    release_segment();
 }
 
 void Shard::run() {
@@ -192,7 +192,7 @@ void Shard::set_limits(std::size_t /*least*/, std::size_t largest) noexcept {
     lag_limit_.set_largest(largest);
 }
 
-Session* Shard::session_of(const LaneReader& reader) const noexcept {
+Session* Shard::session_of(const ShardReader& reader) const noexcept {
     const Place& place = places_[reader.place];
     return place.id == reader.id ? place.session : nullptr;
 }
@@ -201,7 +201,7 @@ void Shard::on_wake() {
     const bool is_more = apply_some();
     peers_.flush();
     if (is_more || !link_.await_record()) {
-        later_on_wake_.ask();
+        later_on_wake_.schedule();
     }
 }
 
@@ -216,27 +216,27 @@ void Shard::catch_up() {
 /// if there is more.
 bool Shard::apply_some() {
     const std::uint64_t log_end_max = log_end_ + options_.backlog_bytes_max / 2;
-    for (std::size_t count = 0; count < limits::lane_records_max; ++count) {
-        const LaneRecord* const front = link_.front();
+    for (std::size_t count = 0; count < limits::link_records_max; ++count) {
+        const LinkRecord* const front = link_.front();
         if (front == nullptr) {
             return false;
         }
         if (count > 0 && front->log_end > log_end_max) {
             return true;
         }
-        const LaneRecord record = *front;
-        link_.take();
+        const LinkRecord record = *front;
+        link_.pop();
         rethrow_later(reactor_, [&] { apply(record); });
     }
     return true;
 }
 
-void Shard::apply(const LaneRecord& record) {
-    const std::unique_ptr<LaneNote> note(record.note);
-    if (record.loan == nullptr) {
-        let_go();
-    } else if (record.loan != loan_) {
-        borrow(*record.loan);
+void Shard::apply(const LinkRecord& record) {
+    const std::unique_ptr<LinkNote> note(record.note);
+    if (record.lease == nullptr) {
+        release_segment();
+    } else if (record.lease != lease_) {
+        borrow(*record.lease);
     }
     if (log_end_ != record.log_end) {
         log_end_ = record.log_end;
@@ -251,18 +251,18 @@ void Shard::apply(const LaneRecord& record) {
     segment_->limit = record.limit;
     position_ = segment_->start + record.end;
     oldest_ = std::min(oldest_, segment_->start + record.begin);
-    const Slice stretch{segment_.get(), record.begin, record.end};
-    for (const LaneReader& reader : record.readers->list) {
+    const Slice range{segment_.get(), record.begin, record.end};
+    for (const ShardReader& reader : record.readers->list) {
         if (Session* const session = session_of(reader)) {
-            session->outbox()->add(stretch);
-            session->outbox()->extend({stretch.segment, stretch.end, stretch.end}, record.messages - 1);
+            session->outbox()->add(range);
+            session->outbox()->extend({range.segment, range.end, range.end}, record.messages - 1);
             peers_.mark(*session);
         }
     }
 }
 
-void Shard::apply(const LaneNote& note) {
-    if (const auto* const message = std::get_if<LaneMessage>(&note)) {
+void Shard::apply(const LinkNote& note) {
+    if (const auto* const message = std::get_if<ShardMessage>(&note)) {
         Session* const session = session_of(message->reader);
         const bool is_open = session != nullptr && session->state() == Session::State::open;
         const auto& samples = message->samples;
@@ -272,7 +272,7 @@ void Shard::apply(const LaneNote& note) {
         }
         return;
     }
-    for (const auto& [reader, messages] : std::get<LaneLosses>(note)) {
+    for (const auto& [reader, messages] : std::get<ShardLosses>(note)) {
         if (Session* const session = session_of(reader)) {
             session->outbox()->add_lost(messages);
             peers_.mark(*session);
@@ -280,26 +280,26 @@ void Shard::apply(const LaneNote& note) {
     }
 }
 
-/// Reads the segment in place; it is given back when the last session here has finished reading.
-void Shard::borrow(Loan& loan) {
-    let_go();
-    loan_ = &loan;
+/// Reads the segment in place; it is released when the last session here has finished reading.
+void Shard::borrow(SegmentLease& lease) {
+    release_segment();
+    lease_ = &lease;
     const auto owner = std::make_shared<Borrowed>(link_);
-    segment_ = peers_.segments().borrow({owner, loan.bytes}, loan.start, loan.capacity);
-    owner->loan = &loan;
+    segment_ = peers_.segments().borrow({owner, lease.bytes}, lease.start, lease.capacity);
+    owner->lease = &lease;
 }
 
 /// Releases the segment: no more records refer to it.
-void Shard::let_go() noexcept {
+void Shard::release_segment() noexcept {
     segment_.reset();
-    loan_ = nullptr;
+    lease_ = nullptr;
 }
 
-void Shard::look() noexcept {
-    const LaneProgress progress = progress_of(peers_);
+void Shard::refresh_progress() noexcept {
+    const ReadProgress progress = progress_of(peers_);
     oldest_ = progress.oldest;
     records_max_ = link_.taken() + progress.runs_left;
-    looked_at_ = log_end_;
+    progress_read_at_ = log_end_;
 }
 
 void Shard::finish_turn() {
@@ -313,8 +313,8 @@ void Shard::finish_turn() {
 /// Reports the progress of the sessions to the publisher if there is any.
 void Shard::report() {
     const bool is_awaited = link_.is_room_awaited();
-    if (is_awaited || log_end_ >= looked_at_ + options_.backlog_bytes_max / looks_per_backlog) {
-        look();
+    if (is_awaited || log_end_ >= progress_read_at_ + options_.backlog_bytes_max / progress_reads_per_backlog) {
+        refresh_progress();
     }
     const bool is_limit_awaited = link_.is_block_limit_awaited();
     const bool is_anything_new = !link_.is_all_reported() || std::exchange(are_terms_new_, false);

@@ -6,7 +6,7 @@
 #include "peers/peer_table.hpp"
 #include "publish/deliveries.hpp"
 #include "publish/lag_limit.hpp"
-#include "publish/lane_link.hpp"
+#include "publish/shard_link.hpp"
 #include "publish/subscription_reader.hpp"
 #include "shards/shard_notes.hpp"
 
@@ -31,7 +31,7 @@ struct ShardCalls {
     std::function<void(std::exception_ptr)> pass_on;  // an exception that has left a handler
 };
 
-/// One of the publisher's other threads: its reactor, and the sessions that were handed to it. It adds the lane's
+/// One of the publisher's other threads: its reactor, and the sessions that were handed to it. It adds the queue's
 /// records to their outboxes, writes, and reports their subscriptions to the publisher's thread, which finds the
 /// readers.
 ///
@@ -43,7 +43,7 @@ struct ShardCalls {
 class Shard final : private SharedLog {
   public:
     /// `number`: of the thread, starting from 2.
-    Shard(const PublisherOptions& options, std::size_t number, LaneLink& link, ShardCalls calls);
+    Shard(const PublisherOptions& options, std::size_t number, ShardLink& link, ShardCalls calls);
     /// Ends the thread, then closes everything immediately.
     ~Shard();
     Shard(const Shard&) = delete;
@@ -86,20 +86,20 @@ class Shard final : private SharedLog {
     void report();
     void on_wake();
     [[nodiscard]] bool apply_some();
-    void apply(const LaneRecord& record);
-    void apply(const LaneNote& note);
+    void apply(const LinkRecord& record);
+    void apply(const LinkNote& note);
     [[nodiscard]] std::uint64_t end() const noexcept override { return log_end_; }
     [[nodiscard]] std::uint64_t position() override { return position_; }
     void set_limits(std::size_t least, std::size_t largest) noexcept override;
     void enforce_kept_limit() override { lag_limit_.enforce_kept_limit(); }
     [[nodiscard]] bool others_must_wait(std::uint64_t) override { return false; }
-    void borrow(Loan& loan);
-    void let_go() noexcept;
-    [[nodiscard]] Session* session_of(const LaneReader& reader) const noexcept;
-    void look() noexcept;
+    void borrow(SegmentLease& lease);
+    void release_segment() noexcept;
+    [[nodiscard]] Session* session_of(const ShardReader& reader) const noexcept;
+    void refresh_progress() noexcept;
 
     const PublisherOptions options_;
-    LaneLink& link_;
+    ShardLink& link_;
     const ShardCalls calls_;
     Reactor reactor_;
     ShardNotes notes_;
@@ -111,12 +111,12 @@ class Shard final : private SharedLog {
     std::unordered_map<std::uint64_t, Kept> kept_;  // by session id
     std::deque<std::uint64_t> unread_;              // sessions to read when their notes can be added again
 
-    Loan* loan_ = nullptr;  // of the segment that records refer to
-    SegmentRef segment_;    // the same segment, for the sessions
+    SegmentLease* lease_ = nullptr;  // of the segment that records refer to
+    SegmentRef segment_;             // the same segment, for the sessions
     std::uint64_t log_end_ = 0;
     std::uint64_t position_ = 0;                          // end of the last range
-    std::uint64_t looked_at_ = 0;                         // log_end_ when the progress was last read
-    std::uint64_t oldest_ = LaneProgress::nothing_waits;  // see LaneProgress; a lower bound
+    std::uint64_t progress_read_at_ = 0;                  // log_end_ when the progress was last read
+    std::uint64_t oldest_ = ReadProgress::nothing_waits;  // see ReadProgress; a lower bound
     std::uint64_t records_max_ = limits::backlog_runs_max;
     bool owes_wake_ = false;      // to the publisher
     bool are_terms_new_ = false;  // since the limit of blocking subscribers was reported

@@ -31,18 +31,18 @@ Shards::Shards(Reactor& reactor, const PublisherOptions& options, PeerTable& pee
       close_alarm_(reactor,
                    [this] {
                        for (std::size_t number = 0; number < branches_.size(); ++number) {
-                           lanes_[number]->drop_all();
+                           queues_[number]->drop_all();
                            flush(number);
                            if (!std::exchange(branches_[number].is_close_sent, true)) {
-                               tell_close(number);
+                               send_close(number);
                            }
                        }
                    }),
       alive_(std::make_shared<char>()) {
     for (std::size_t number = 0; number < branches_.size(); ++number) {
         Branch& branch = branches_[number];
-        lanes_.push_back(std::make_unique<Lane>(branch.link, peers_.segments(), options.backlog_bytes_max,
-                                                lane_calls(number, options.loss_hooks)));
+        queues_.push_back(std::make_unique<ShardQueue>(branch.link, peers_.segments(), options.backlog_bytes_max,
+                                                       queue_calls(number, options.loss_hooks)));
         branch.shard = std::make_unique<Shard>(options, number + 2, branch.link, calls_of(number));
     }
     if (branches_.empty()) {
@@ -63,7 +63,7 @@ Shards::Shards(Reactor& reactor, const PublisherOptions& options, PeerTable& pee
 
 Shards::~Shards() {
     for (Branch& branch : branches_) {
-        branch.shard.reset();  // before the lane, to which it returns its loans
+        branch.shard.reset();  // before the queue, to which it returns its leases
     }
 }
 
@@ -99,9 +99,9 @@ ShardCalls Shards::calls_of(std::size_t number) {
 }
 
 /// Sessions that have ended are not reported: nobody would forget what they have lost.
-LaneCalls Shards::lane_calls(std::size_t number, const LossHooks& hooks) {
-    return {[this, number] { (void)ask<std::monostate>(number, [](Shard&) { return std::monostate(); }).get(); },
-            [this, &hooks](const LaneReader& reader, const LostRun& run) {
+ShardQueueCalls Shards::queue_calls(std::size_t number, const LossHooks& hooks) {
+    return {[this, number] { (void)query<std::monostate>(number, [](Shard&) { return std::monostate(); }).get(); },
+            [this, &hooks](const ShardReader& reader, const LostRun& run) {
                 if (hooks.lost && remote_.find(reader.id) != nullptr) {
                     hooks.lost(reader.id, run, LossReason::slow);
                 }
@@ -147,17 +147,17 @@ std::size_t Shards::branch_for(const Handover& handover, std::size_t sessions_he
 }
 
 void Shards::flush(std::size_t number) {
-    Lane& lane = *lanes_[number];
-    lane.flush();
-    tell_closings(number);
-    if (lane.empty() && closing_ && !std::exchange(branches_[number].is_close_sent, true)) {
-        tell_close(number);
+    ShardQueue& queue = *queues_[number];
+    queue.flush();
+    send_closings(number);
+    if (queue.empty() && closing_ && !std::exchange(branches_[number].is_close_sent, true)) {
+        send_close(number);
     }
 }
 
 void Shards::set_delivery(const std::string& endpoint, const Delivery& delivery) {
     for (std::size_t number = 0; number < branches_.size(); ++number) {
-        lanes_[number]->flush();
+        queues_[number]->flush();
         branches_[number].shard->post([endpoint, delivery](Shard& shard) { shard.set_delivery(endpoint, delivery); });
     }
 }
@@ -174,12 +174,12 @@ bool Shards::send_to(std::uint64_t id, std::string_view topic, std::string_view 
     if (remote == nullptr) {
         return false;
     }
-    lanes_[remote->shard]->send_to({remote->place, id}, topic, payload, samples);
+    queues_[remote->shard]->send_to({remote->place, id}, topic, payload, samples);
     peers_.flush_soon();
     return true;
 }
 
-void Shards::tell_close(std::size_t number) {
+void Shards::send_close(std::size_t number) {
     branches_[number].shard->post([end = close_end_](Shard& shard) {
         shard.catch_up();
         shard.peers().close(left_until(end), {});
@@ -195,7 +195,7 @@ void Shards::close(milliseconds grace) {
     close_alarm_.set(left_until(close_end_));
     for (std::size_t number = 0; number < branches_.size(); ++number) {
         if (branches_[number].is_close_sent) {
-            tell_close(number);  // it has less time now
+            send_close(number);  // it has less time now
         }
         flush(number);
     }
@@ -211,12 +211,12 @@ void Shards::close_accepted(const std::string& endpoint, milliseconds grace) {
 
 /// Closes the sessions of an endpoint on a thread that has taken what was pending for them. At the end of the grace
 /// period, does not wait for it.
-void Shards::tell_closings(std::size_t number) {
+void Shards::send_closings(std::size_t number) {
     std::vector<Closing>& closings = branches_[number].closings;
     if (closings.empty()) {
         return;
     }
-    const bool all = lanes_[number]->empty();
+    const bool all = queues_[number]->empty();
     const steady_clock::time_point now = steady_clock::now();
     std::erase_if(closings, [&](const Closing& closing) {
         if (!all && now < closing.end) {
@@ -254,12 +254,12 @@ void Shards::read(const ShardNote& note) {
         case ShardNote::Kind::ended:
             remove(note.id);
             events_.ended(note.id);
-            peers_.note_remote_ended();
+            peers_.on_remote_ended();
             break;
         case ShardNote::Kind::subscribed: events_.subscribed(note.id, note.prefix); break;
         case ShardNote::Kind::canceled: events_.canceled(note.id, note.prefix); break;
         case ShardNote::Kind::event:
-            rethrow_later(reactor_, [&] { peers_.tell(note.event->get()); });  // closes no session
+            rethrow_later(reactor_, [&] { peers_.report(note.event->get()); });  // closes no session
             break;
     }
 }
@@ -280,7 +280,7 @@ bool Shards::close_peer(std::uint64_t id, std::string_view why) {
     if (remote == nullptr) {
         return false;
     }
-    lanes_[remote->shard]->flush();
+    queues_[remote->shard]->flush();
     branches_[remote->shard].shard->post([id, why = std::string(why)](Shard& shard) {
         shard.catch_up();
         if (Session* const session = shard.peers().find(id)) {
@@ -299,7 +299,7 @@ void Shards::close_handshakes(const std::string& endpoint) {
 
 /// Queries one thread after it has applied everything in its link.
 template <class Answer>
-std::future<Answer> Shards::ask(std::size_t number, const std::function<Answer(Shard&)>& question) {
+std::future<Answer> Shards::query(std::size_t number, const std::function<Answer(Shard&)>& question) {
     const auto promise = std::make_shared<std::promise<Answer>>();
     branches_[number].shard->post([promise, question](Shard& shard) {
         try {
@@ -314,12 +314,12 @@ std::future<Answer> Shards::ask(std::size_t number, const std::function<Answer(S
 
 /// Queries all threads at the same time, after they have applied what was published before.
 template <class Answer>
-std::vector<Answer> Shards::ask(const std::function<Answer(Shard&)>& question) {
+std::vector<Answer> Shards::query(const std::function<Answer(Shard&)>& question) {
     std::vector<std::future<Answer>> futures;
     futures.reserve(branches_.size());
     for (std::size_t number = 0; number < branches_.size(); ++number) {
-        lanes_[number]->flush();
-        futures.push_back(ask(number, question));
+        queues_[number]->flush();
+        futures.push_back(query(number, question));
     }
     std::vector<Answer> answers;
     answers.reserve(futures.size());
@@ -333,7 +333,7 @@ void Shards::add_statuses(std::vector<PeerStatus>& all) {
     if (branches_.empty()) {
         return;
     }
-    for (auto& some : ask<std::vector<PeerStatus>>([](const Shard& shard) { return shard.statuses(); })) {
+    for (auto& some : query<std::vector<PeerStatus>>([](const Shard& shard) { return shard.statuses(); })) {
         std::move(some.begin(), some.end(), std::back_inserter(all));
     }
     std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
@@ -341,7 +341,7 @@ void Shards::add_statuses(std::vector<PeerStatus>& all) {
 
 SocketTotals Shards::totals() {
     SocketTotals sum;
-    for (const SocketTotals& each : ask<SocketTotals>([](Shard& shard) { return shard.peers().totals(); })) {
+    for (const SocketTotals& each : query<SocketTotals>([](Shard& shard) { return shard.peers().totals(); })) {
         sum += each;
     }
     return sum;

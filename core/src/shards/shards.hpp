@@ -5,7 +5,7 @@
 #include "core/watch.hpp"
 #include "peers/peer_table.hpp"
 #include "peers/remote_sessions.hpp"
-#include "publish/lane.hpp"
+#include "publish/shard_queue.hpp"
 #include "shards/shard.hpp"
 
 #include <atomic>
@@ -34,9 +34,9 @@ struct RemoteEvents {
 
 /// All other threads of a publisher, with the link to each. Hands connections over to the thread with the fewest
 /// sessions, processes the notes of the threads, in order for each connection, and queries the threads. Publishing
-/// waits for a thread that is too far behind, see Lane; the threads never wait.
+/// waits for a thread that is too far behind, see ShardQueue; the threads never wait.
 ///
-/// Threads: the publisher's. Limits: see Lane, ShardNotes and RemoteSessions.
+/// Threads: the publisher's. Limits: see ShardQueue, ShardNotes and RemoteSessions.
 /// Failure: the constructor throws std::system_error if no descriptor or thread is available. An exception of a handler
 /// on another thread leaves the publisher's reactor.
 class Shards {
@@ -44,13 +44,13 @@ class Shards {
     /// Starts the other threads of `options.io_threads`, if any. The options and `peers`, of the publisher's own
     /// thread, must outlive this object.
     Shards(Reactor& reactor, const PublisherOptions& options, PeerTable& peers, RemoteEvents events);
-    /// Ends the threads. The log's tail must be settled, and no reader set may refer to a lane.
+    /// Ends the threads. The log's write cursor must be settled, and no reader set may refer to a queue.
     ~Shards();
     Shards(const Shards&) = delete;
     Shards& operator=(const Shards&) = delete;
 
-    /// Returns the lanes, indexed by RemoteSession::shard.
-    [[nodiscard]] std::span<const std::unique_ptr<Lane>> lanes() const noexcept { return lanes_; }
+    /// Returns the queues, indexed by RemoteSession::shard.
+    [[nodiscard]] std::span<const std::unique_ptr<ShardQueue>> queues() const noexcept { return queues_; }
 
     void set_monitored(bool monitored);
     /// Lets the threads write what is pending, then closes their sessions as PeerTable::close() does.
@@ -84,7 +84,7 @@ class Shards {
     };
     /// One thread and the data that is shared with it.
     struct Branch {
-        LaneLink link;
+        ShardLink link;
         std::atomic<bool> is_wake_posted{false};
         std::unique_ptr<Shard> shard;
         std::vector<std::uint32_t> places_free;
@@ -95,26 +95,26 @@ class Shards {
     };
 
     [[nodiscard]] ShardCalls calls_of(std::size_t number);
-    [[nodiscard]] LaneCalls lane_calls(std::size_t number, const LossHooks& hooks);
+    [[nodiscard]] ShardQueueCalls queue_calls(std::size_t number, const LossHooks& hooks);
     [[nodiscard]] bool hand_over(Handover& handover, std::size_t sessions_here);
     [[nodiscard]] std::size_t branch_for(const Handover& handover, std::size_t sessions_here) const;
     void flush(std::size_t number);
     void read(std::size_t number, std::shared_ptr<const ShardNotes::Batch> notes);
     void read(const ShardNote& note);
     void remove(std::uint64_t id);
-    void tell_close(std::size_t number);
-    void tell_closings(std::size_t number);
+    void send_close(std::size_t number);
+    void send_closings(std::size_t number);
     template <class Answer>
-    [[nodiscard]] std::future<Answer> ask(std::size_t number, const std::function<Answer(Shard&)>& question);
+    [[nodiscard]] std::future<Answer> query(std::size_t number, const std::function<Answer(Shard&)>& question);
     template <class Answer>
-    [[nodiscard]] std::vector<Answer> ask(const std::function<Answer(Shard&)>& question);
+    [[nodiscard]] std::vector<Answer> query(const std::function<Answer(Shard&)>& question);
 
     Reactor& reactor_;
     PeerTable& peers_;
     RemoteSessions& remote_;
     const RemoteEvents events_;
     std::vector<Branch> branches_;
-    std::vector<std::unique_ptr<Lane>> lanes_;
+    std::vector<std::unique_ptr<ShardQueue>> queues_;
     bool closing_ = false;
     std::chrono::steady_clock::time_point close_end_ = std::chrono::steady_clock::time_point::max();
     Alarm close_alarm_;            // for the threads that have not taken everything in time

@@ -59,7 +59,7 @@ struct Publisher::State {
     void change(std::uint64_t id, const zmtp::Subscription& subscription);
     void subscribe(SubscriberKey key, std::string_view prefix);
     void cancel(SubscriberKey key, std::string_view prefix);
-    void tell(MonitorEventKind kind, SubscriberKey key, std::string_view prefix);
+    void report(MonitorEventKind kind, SubscriberKey key, std::string_view prefix);
 
     void make_stale(std::string_view prefix) noexcept;
     Topic& freshen(Topic& topic) {
@@ -74,7 +74,7 @@ struct Publisher::State {
     [[gnu::noinline]] void send(Topic& topic, std::string_view payload);
 
     const PublisherOptions options;
-    Tail tail;  // outlives the sessions, whose outboxes refer to it
+    WriteCursor cursor;  // outlives the sessions, whose outboxes refer to it
     SubscriptionReader reader;
     PeerTable peers;
     PublishLog log;
@@ -83,9 +83,9 @@ struct Publisher::State {
     std::unordered_map<std::uint64_t, SubscriberKey> keys;  // by session id
     std::vector<Subscriber> subscribers_by_key;
     Shards shards;
-    TopicTable topics;  // its readers refer to lanes
+    TopicTable topics;  // its readers refer to queues
     std::vector<SubscriberKey> found;
-    std::vector<std::vector<LaneReader>> found_remote;  // by shard
+    std::vector<std::vector<ShardReader>> found_remote;  // by shard
     std::uint64_t subscriptions_refused = 0;
 };
 
@@ -95,17 +95,17 @@ Publisher::State::State(Reactor& reactor, PublisherOptions options_in)
           change(session.id(), subscription);
       }),
       peers(reactor, options, {zmtp::SocketType::pub, subscriber_receive_buffer_bytes}, events()),
-      log(reactor, peers, tail, options),
+      log(reactor, peers, cursor, options),
       deliveries(reactor, peers, log, options),
       index({options.subscriptions_max, options.subscriptions_per_peer_max, options.subscription_bytes_per_peer_max,
              options.sessions_max}),
       shards(reactor, options, peers, remote_events()),
       found_remote(options.io_threads - 1) {
-    log.share(shards.lanes());
+    log.share(shards.queues());
 }
 
 Publisher::State::~State() {
-    log.settle();  // also to the lanes
+    log.settle();  // also to the queues
 }
 
 SessionEvents Publisher::State::events() {
@@ -122,7 +122,7 @@ SessionEvents Publisher::State::events() {
         reader.command(session, command);
     };
     events.room = [this](const Session&) {
-        deliveries.look_for_room();
+        deliveries.check_room_soon();
     };
     events.ended = [this](const Session& session, std::string_view) {
         ended(session.id());
@@ -147,7 +147,7 @@ RemoteEvents Publisher::State::remote_events() {
         change(id, {Kind::cancel, as_bytes(prefix)});
     };
     events.advanced = [this] {
-        deliveries.look_for_room();
+        deliveries.check_room_soon();
     };
     return events;
 }
@@ -204,28 +204,28 @@ void Publisher::State::subscribe(SubscriberKey key, std::string_view prefix) {
         }
     } else if (result == SubscriptionIndex::Insert::added) {
         make_stale(prefix);
-        tell(MonitorEventKind::subscribed, key, prefix);
+        report(MonitorEventKind::subscribed, key, prefix);
     }
 }
 
 void Publisher::State::cancel(SubscriberKey key, std::string_view prefix) {
     if (index.erase(key, prefix)) {
         make_stale(prefix);
-        tell(MonitorEventKind::unsubscribed, key, prefix);
+        report(MonitorEventKind::unsubscribed, key, prefix);
     }
 }
 
-void Publisher::State::tell(MonitorEventKind kind, SubscriberKey key, std::string_view prefix) {
+void Publisher::State::report(MonitorEventKind kind, SubscriberKey key, std::string_view prefix) {
     const Subscriber& subscriber = subscribers_by_key[static_cast<std::size_t>(key)];
     if (subscriber.session != nullptr) {
-        peers.tell(kind, *subscriber.session, prefix);
+        peers.report(kind, *subscriber.session, prefix);
     } else {
-        peers.tell({kind, subscriber.remote->endpoint, subscriber.remote->peer, subscriber.id, prefix, 0, nullptr});
+        peers.report({kind, subscriber.remote->endpoint, subscriber.remote->peer, subscriber.id, prefix, 0, nullptr});
     }
 }
 
 void Publisher::State::make_stale(std::string_view prefix) noexcept {
-    log.settle();  // the tail relies on the readers staying the same
+    log.settle();  // the cursor relies on the readers staying the same
     topics.make_stale(prefix);
 }
 
@@ -259,9 +259,9 @@ void Publisher::State::find_readers(Topic& topic) {
 void Publisher::State::add_remote_readers(ReaderSet& readers) {
     for (std::size_t shard = 0; shard < found_remote.size(); ++shard) {
         if (!found_remote[shard].empty()) {
-            Lane& lane = *shards.lanes()[shard];
-            readers.lanes.push_back(lane.share_of(std::exchange(found_remote[shard], {})));
-            readers.outboxes.push_back(&lane.outbox());
+            ShardQueue& queue = *shards.queues()[shard];
+            readers.shards.push_back(queue.ref_to(std::exchange(found_remote[shard], {})));
+            readers.outboxes.push_back(&queue.outbox());
         }
     }
 }

@@ -23,10 +23,10 @@ void check_frames(std::size_t count) {
 /// Flushes the message that was just appended, at once or together with later ones. `bytes`: its size.
 void Route::appended(RouteContext& context, std::size_t bytes) {
     if (session_ == nullptr) {
-        return open_tail(context, std::numeric_limits<std::size_t>::max());
+        return open_cursor(context, std::numeric_limits<std::size_t>::max());
     }
-    unflushed_bytes_ += bytes + static_cast<std::size_t>(outbox_->tail_bytes() - tail_bytes_seen_);
-    tail_bytes_seen_ = outbox_->tail_bytes();
+    unflushed_bytes_ += bytes + static_cast<std::size_t>(outbox_->cursor_bytes() - cursor_bytes_seen_);
+    cursor_bytes_seen_ = outbox_->cursor_bytes();
     if (marked_at_ != context.flushes) {  // once per batch, not per message
         unflushed_bytes_ = bytes;
         context.table.flush_soon(*session_);
@@ -38,14 +38,14 @@ void Route::appended(RouteContext& context, std::size_t bytes) {
         unflushed_bytes_ = 0;
         session_->flush();
     } else {
-        open_tail(context, flush_bytes - unflushed_bytes_);
+        open_cursor(context, flush_bytes - unflushed_bytes_);
     }
 }
 
-/// Opens the tail, within which further messages need no check of the limits.
-void Route::open_tail(const RouteContext& context, std::size_t bytes_max) noexcept {
+/// Opens the cursor, within which further messages need no check of the limits.
+void Route::open_cursor(const RouteContext& context, std::size_t bytes_max) noexcept {
     const std::size_t waiting = std::min(outbox_->backlog().bytes(), context.backlog_bytes_max);
-    outbox_->open_tail(std::min(bytes_max, context.backlog_bytes_max - waiting));
+    outbox_->open_cursor(std::min(bytes_max, context.backlog_bytes_max - waiting));
 }
 
 }  // namespace telegate

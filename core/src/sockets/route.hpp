@@ -53,12 +53,12 @@ class Route {
     /// nothing; then call send().
     template <class Frames>
     [[nodiscard]] bool send_on(const Frames& frames) noexcept {
-        return outbox_->append_to_tail(frames);
+        return outbox_->append_at_cursor(frames);
     }
     /// Like send_on(), for one short frame, in a few steps. Returns false for any other message.
     template <class Frames>
     [[nodiscard]] bool send_short_on(const Frames& frames) noexcept {
-        return frames.size() == 1 && outbox_->append_short_to_tail(*frames.begin());
+        return frames.size() == 1 && outbox_->append_short_at_cursor(*frames.begin());
     }
     /// Sends at least one frame. Returns false and does nothing if the backlog is full. The route may be gone
     /// afterwards, together with its session.
@@ -78,12 +78,12 @@ class Route {
 
   private:
     void appended(RouteContext& context, std::size_t bytes);
-    void open_tail(const RouteContext& context, std::size_t bytes_max) noexcept;
+    void open_cursor(const RouteContext& context, std::size_t bytes_max) noexcept;
 
     std::shared_ptr<Outbox> outbox_;
     Session* session_ = nullptr;
-    std::size_t unflushed_bytes_ = 0;  // since the last flush, except those in the outbox's tail
-    std::uint64_t tail_bytes_seen_ = 0;
+    std::size_t unflushed_bytes_ = 0;  // since the last flush, except those in the outbox's cursor
+    std::uint64_t cursor_bytes_seen_ = 0;
     std::uint64_t marked_at_ = 0;  // PeerTable::flushes() when the session was last marked
     bool has_refused_ = false;
 };

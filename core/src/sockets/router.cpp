@@ -45,7 +45,7 @@ struct Router::State {
     void retire(Session& older);
     void ended(Session& session);
     void room(Session& session);
-    void tell_writable(std::string_view identity);
+    void notify_writable(std::string_view identity);
 
     [[nodiscard]] Peers::value_type* find(std::string_view identity);
     [[nodiscard]] bool is_last(std::string_view identity) const noexcept {
@@ -72,7 +72,7 @@ struct Router::State {
     std::function<void(std::string_view peer)> on_writable;
     /// Peers that were full when they disconnected; listed until on_writable is called for them.
     std::vector<std::string> gone;
-    Later tell_gone;
+    Later late_writable;
     bool is_closing = false;
     PeerTable table;
     RouteContext routes{table, options.backlog_bytes_max};
@@ -84,12 +84,12 @@ struct Router::State {
 Router::State::State(Reactor& reactor, SocketOptions socket_options)
     : options(std::move(socket_options)),
       queue(reactor),
-      tell_gone(reactor,
-                [this] {
-                    for (const std::string& identity : std::exchange(gone, {})) {
-                        tell_writable(identity);
-                    }
-                }),
+      late_writable(reactor,
+                    [this] {
+                        for (const std::string& identity : std::exchange(gone, {})) {
+                            notify_writable(identity);
+                        }
+                    }),
       table(reactor, options, {.socket_type = zmtp::SocketType::router, .keep_outbox = true}, events()) {}
 
 SessionEvents Router::State::events() {
@@ -123,7 +123,7 @@ void Router::State::opened(Session& session) {
             retire(*older);
         }
     }
-    tell_writable(session.identity());
+    notify_writable(session.identity());
 }
 
 void Router::State::name_automatically(Session& session) {
@@ -181,18 +181,18 @@ void Router::State::ended(Session& session) {
     queue.remove(session);  // from here on memory may be exhausted, and no reference to the session is left
     if (!left.empty() && left.mapped().route.take_refused()) {
         gone.push_back(std::move(left.key()));
-        tell_gone.ask();  // not called here: the handler may receive, and this may be within receive()
+        late_writable.schedule();  // not called here: the handler may receive, and this may be within receive()
     }
 }
 
 void Router::State::room(Session& session) {
     const auto found = peers.find(session.identity());
     if (found != peers.end() && found->second.route.session() == &session && found->second.route.take_refused()) {
-        tell_writable(session.identity());
+        notify_writable(session.identity());
     }
 }
 
-void Router::State::tell_writable(std::string_view identity) {
+void Router::State::notify_writable(std::string_view identity) {
     if (const auto handler = on_writable) {  // a copy, because it may set another one
         handler(identity);
     }

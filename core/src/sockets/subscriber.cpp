@@ -88,10 +88,10 @@ struct Subscriber::State {
     [[nodiscard]] SessionEvents events();
     /// Sends all subscriptions to a new publisher.
     void introduce(Session& session);
-    void tell(Session& session, const Subscription& subscription);
+    void send_subscription(Session& session, const Subscription& subscription);
     template <class Each>
     void for_each_session(const Each& each);
-    void tell_all(const Subscription& subscription);
+    void send_to_all(const Subscription& subscription);
     void filter(MessageBatch& batch);
     [[nodiscard]] bool is_wanted(std::string_view topic);
 
@@ -132,7 +132,7 @@ void Subscriber::State::introduce(Session& session) {
     table.flush_soon(session);
 }
 
-void Subscriber::State::tell(Session& session, const Subscription& subscription) {
+void Subscriber::State::send_subscription(Session& session, const Subscription& subscription) {
     wire.clear();
     zmtp::append_subscription(wire, session.peer().minor, subscription);
     Outbox& outbox = *session.outbox();
@@ -155,10 +155,10 @@ void Subscriber::State::for_each_session(const Each& each) {
     }
 }
 
-void Subscriber::State::tell_all(const Subscription& subscription) {
+void Subscriber::State::send_to_all(const Subscription& subscription) {
     for_each_session([&](Session& session) {
         if (session.state() == Session::State::open) {
-            tell(session, subscription);
+            send_subscription(session, subscription);
         }
     });
 }
@@ -207,7 +207,7 @@ void Subscriber::subscribe(std::string_view prefix) {
         case SubscriptionIndex::Insert::refused: throw std::length_error("cannot add a subscription: limit reached");
     }
     state_->introduction_bytes += prefix.size() + command_bytes_around_prefix;
-    state_->tell_all({Subscription::Kind::subscribe, as_bytes(prefix)});
+    state_->send_to_all({Subscription::Kind::subscribe, as_bytes(prefix)});
 }
 
 void Subscriber::unsubscribe(std::string_view prefix) {
@@ -216,7 +216,7 @@ void Subscriber::unsubscribe(std::string_view prefix) {
     }
     state_->last_prefix = LastPrefix();
     state_->introduction_bytes -= prefix.size() + command_bytes_around_prefix;
-    state_->tell_all({Subscription::Kind::cancel, as_bytes(prefix)});
+    state_->send_to_all({Subscription::Kind::cancel, as_bytes(prefix)});
 }
 
 void Subscriber::close() {

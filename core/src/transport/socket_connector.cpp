@@ -66,7 +66,7 @@ int SocketConnector::begin(const SocketAddress& address) {
     }
     try {
         watch_ = std::make_unique<Watch>(
-            reactor_, descriptor_.get(), [] {}, [this] { look(); });
+            reactor_, descriptor_.get(), [] {}, [this] { finish_connect(); });
     } catch (const std::system_error& failure) {
         return failure.code().value();
     }
@@ -74,7 +74,7 @@ int SocketConnector::begin(const SocketAddress& address) {
     return 0;
 }
 
-void SocketConnector::look() {
+void SocketConnector::finish_connect() {
     error_ = outcome_of_connect(descriptor_.get());
     watch_.reset();
     if (error_ != 0) {

@@ -22,7 +22,7 @@ class SocketConnector final : public Connector {
   private:
     void try_next();
     [[nodiscard]] int begin(const SocketAddress& address);
-    void look();
+    void finish_connect();
     void finish(std::unique_ptr<Stream> stream);
 
     Reactor& reactor_;

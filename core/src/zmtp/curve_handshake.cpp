@@ -136,12 +136,12 @@ CurveHandshake::Status CurveHandshake::start(std::vector<std::byte>& out) {
     return Status::need_more;
 }
 
-CurveHandshake::Status CurveHandshake::take(const Command& command, std::vector<std::byte>& out) {
+CurveHandshake::Status CurveHandshake::receive(const Command& command, std::vector<std::byte>& out) {
     switch (phase_) {
-        case Phase::hello: return take_hello(command, out);
-        case Phase::initiate: return take_initiate(command);
-        case Phase::welcome: return take_welcome(command, out);
-        case Phase::ready: return take_ready(command);
+        case Phase::hello: return receive_hello(command, out);
+        case Phase::initiate: return receive_initiate(command);
+        case Phase::welcome: return receive_welcome(command, out);
+        case Phase::ready: return receive_ready(command);
         case Phase::start:
         case Phase::proven:
         case Phase::failed: break;
@@ -165,7 +165,7 @@ std::unique_ptr<CurveCipher> CurveHandshake::finish(std::vector<std::byte>& out)
     return cipher;
 }
 
-CurveHandshake::Status CurveHandshake::take_hello(const Command& command, std::vector<std::byte>& out) {
+CurveHandshake::Status CurveHandshake::receive_hello(const Command& command, std::vector<std::byte>& out) {
     Bytes data = command.data;
     if (command.name != "HELLO" || data.size() != hello_bytes) {
         return fail("first command is not a CURVE HELLO");
@@ -214,7 +214,7 @@ void CurveHandshake::append_welcome(std::vector<std::byte>& out, Bytes client_tr
     hello_.wipe();
 }
 
-CurveHandshake::Status CurveHandshake::take_initiate(const Command& command) {
+CurveHandshake::Status CurveHandshake::receive_initiate(const Command& command) {
     Bytes data = command.data;
     if (command.name != "INITIATE" || data.size() < initiate_bytes_min) {
         return fail("second command is not a CURVE INITIATE");
@@ -233,7 +233,7 @@ CurveHandshake::Status CurveHandshake::take_initiate(const Command& command) {
         return fail("INITIATE with a nonce that does not increase");
     }
     peer_nonce_ = nonce_value;
-    const Status status = take_client(Bytes(text).first(key_bytes + vouch_bytes));
+    const Status status = verify_client(Bytes(text).first(key_bytes + vouch_bytes));
     peer_metadata_.assign(text.begin() + key_bytes + vouch_bytes, text.end());
     return status;
 }
@@ -253,7 +253,7 @@ bool CurveHandshake::open_cookie(Bytes cookie) {
 }
 
 /// Checks that the client owns the key that it names, and that the key is allowed.
-CurveHandshake::Status CurveHandshake::take_client(Bytes key_and_vouch) {
+CurveHandshake::Status CurveHandshake::verify_client(Bytes key_and_vouch) {
     const CurveKey client_key = key_of(take_front(key_and_vouch, key_bytes));
     if (!open_vouch(client_key, key_and_vouch)) {
         return fail("INITIATE does not prove the client key");
@@ -280,7 +280,7 @@ bool CurveHandshake::open_vouch(const CurveKey& client_key, Bytes vouch) const {
            equal(Bytes(text).last(key_bytes), server_->keys.public_key);
 }
 
-CurveHandshake::Status CurveHandshake::take_welcome(const Command& command, std::vector<std::byte>& out) {
+CurveHandshake::Status CurveHandshake::receive_welcome(const Command& command, std::vector<std::byte>& out) {
     Bytes data = command.data;
     if (command.name != "WELCOME" || data.size() != welcome_bytes) {
         return fail("first command is not a CURVE WELCOME");
@@ -323,7 +323,7 @@ bool CurveHandshake::append_initiate(std::vector<std::byte>& out, Bytes cookie, 
     return true;
 }
 
-CurveHandshake::Status CurveHandshake::take_ready(const Command& command) {
+CurveHandshake::Status CurveHandshake::receive_ready(const Command& command) {
     Bytes data = command.data;
     if (command.name != "READY" || data.size() < ready_bytes_min) {
         return fail("second command is not a CURVE READY");

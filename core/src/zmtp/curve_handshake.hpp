@@ -33,8 +33,8 @@ class CurveHandshake {
 
     /// Called once, when the peer's greeting is valid. A client sends HELLO.
     [[nodiscard]] Status start(std::vector<std::byte>& out);
-    /// Takes the peer's next command and appends our reply. After `proven`, the peer is authenticated and allowed.
-    [[nodiscard]] Status take(const Command& command, std::vector<std::byte>& out);
+    /// Processes the peer's next command and appends our reply. After `proven`, the peer is authenticated and allowed.
+    [[nodiscard]] Status receive(const Command& command, std::vector<std::byte>& out);
 
     /// Returns the peer's long-term key once the peer has proven that it owns it, even if that key is not allowed.
     [[nodiscard]] const std::optional<CurveKey>& peer_key() const noexcept { return peer_key_; }
@@ -49,15 +49,15 @@ class CurveHandshake {
     [[nodiscard]] std::string_view fault() const noexcept { return fault_; }
 
   private:
-    [[nodiscard]] Status take_hello(const Command& command, std::vector<std::byte>& out);
+    [[nodiscard]] Status receive_hello(const Command& command, std::vector<std::byte>& out);
     void append_welcome(std::vector<std::byte>& out, Bytes client_transient);
-    [[nodiscard]] Status take_initiate(const Command& command);
+    [[nodiscard]] Status receive_initiate(const Command& command);
     [[nodiscard]] bool open_cookie(Bytes cookie);
-    [[nodiscard]] Status take_client(Bytes key_and_vouch);
+    [[nodiscard]] Status verify_client(Bytes key_and_vouch);
     [[nodiscard]] bool open_vouch(const CurveKey& client_key, Bytes vouch) const;
-    [[nodiscard]] Status take_welcome(const Command& command, std::vector<std::byte>& out);
+    [[nodiscard]] Status receive_welcome(const Command& command, std::vector<std::byte>& out);
     [[nodiscard]] bool append_initiate(std::vector<std::byte>& out, Bytes cookie, Bytes server_transient);
-    [[nodiscard]] Status take_ready(const Command& command);
+    [[nodiscard]] Status receive_ready(const Command& command);
     [[nodiscard]] Status fail(std::string_view fault) noexcept;
 
     enum class Phase : std::uint8_t { start, hello, welcome, initiate, ready, proven, failed };  // the command expected

@@ -88,25 +88,25 @@ Handshake::Status Handshake::feed_commands(Bytes& input) {
         if (fed == FeedStatus::need_more) {
             return Status::need_more;
         }
-        status = fed == FeedStatus::violation ? fail(decoder_.fault()) : take_frame(decoder_.frame());
+        status = fed == FeedStatus::violation ? fail(decoder_.fault()) : receive_frame(decoder_.frame());
     }
     return status;
 }
 
-Handshake::Status Handshake::take_frame(const Frame& frame) {
+Handshake::Status Handshake::receive_frame(const Frame& frame) {
     const auto command = frame.is_command() ? parse_command(frame.body) : std::nullopt;
     if (command && command->name == "ERROR") {
         // The reason in ERROR is the peer's text, so it is neither part of our fault nor logged.
         return fail("peer sent ERROR");
     }
     if (curve_) {
-        return command ? take_curve(*command) : fail("handshake frame is not a command");
+        return command ? receive_curve(*command) : fail("handshake frame is not a command");
     }
-    return command && command->name == "READY" ? take_metadata(command->data) : fail("first frame is not READY");
+    return command && command->name == "READY" ? receive_metadata(command->data) : fail("first frame is not READY");
 }
 
-Handshake::Status Handshake::take_curve(const Command& command) {
-    const CurveHandshake::Status taken = curve_->take(command, output_);
+Handshake::Status Handshake::receive_curve(const Command& command) {
+    const CurveHandshake::Status taken = curve_->receive(command, output_);
     peer_.curve_key = curve_->peer_key();
     if (taken == CurveHandshake::Status::violation) {
         return fail(curve_->fault());
@@ -114,7 +114,7 @@ Handshake::Status Handshake::take_curve(const Command& command) {
     if (taken == CurveHandshake::Status::need_more) {
         return Status::need_more;
     }
-    const Status status = take_metadata(curve_->peer_metadata());
+    const Status status = receive_metadata(curve_->peer_metadata());
     if (status == Status::done) {
         peer_.curve_name = curve_->peer_name();
         cipher_ = curve_->finish(output_);
@@ -123,7 +123,7 @@ Handshake::Status Handshake::take_curve(const Command& command) {
     return status;
 }
 
-Handshake::Status Handshake::take_metadata(Bytes data) {
+Handshake::Status Handshake::receive_metadata(Bytes data) {
     ReadyResult ready = parse_ready(data);
     if (!ready.properties) {
         return fail(ready.fault);

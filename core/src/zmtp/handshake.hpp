@@ -64,9 +64,9 @@ class Handshake {
     [[nodiscard]] Status feed_greeting(Bytes& input);
     [[nodiscard]] Status start_commands();
     [[nodiscard]] Status feed_commands(Bytes& input);
-    [[nodiscard]] Status take_frame(const Frame& frame);
-    [[nodiscard]] Status take_curve(const Command& command);
-    [[nodiscard]] Status take_metadata(Bytes data);
+    [[nodiscard]] Status receive_frame(const Frame& frame);
+    [[nodiscard]] Status receive_curve(const Command& command);
+    [[nodiscard]] Status receive_metadata(Bytes data);
     [[nodiscard]] Status fail(std::string_view fault) noexcept;
 
     enum class Phase : std::uint8_t { greeting, commands, done, failed };

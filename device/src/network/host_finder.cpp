@@ -63,7 +63,7 @@ HostFinder::Found HostFinder::find(const CancelSignal* cancel, MonoTime until) {
     if (woken != Woken::ready) {
         return {woken, {}, {}};
     }
-    HostLookup::Result result = lookup_->take();
+    HostLookup::Result result = lookup_->take_result();
     lookup_.reset();
     Found found{Woken::ready, std::move(result.addresses), {}};
     if (result.error != 0) {

@@ -52,7 +52,7 @@ void LostRanges::clear() noexcept {
 }
 
 LogBuffer::LogBuffer(std::function<void()> wake_producer, std::size_t capacity)
-    : wake_producer_(std::move(wake_producer)), capacity_(capacity), lane_(capacity, lane_blocks_first) {
+    : wake_producer_(std::move(wake_producer)), capacity_(capacity), queue_(capacity, lane_blocks_first) {
     run_.reserve(entries_chunk);
 }
 
@@ -102,7 +102,7 @@ void LogBuffer::skip(std::uint64_t samples) noexcept {
 
 /// Returns how many were added.
 std::size_t LogBuffer::put_entries(std::span<const Entry> entries) noexcept {
-    return is_losing_.load(std::memory_order_relaxed) ? 0 : lane_.put(entries, capacity_);
+    return is_losing_.load(std::memory_order_relaxed) ? 0 : queue_.put(entries, capacity_);
 }
 
 void LogBuffer::lose(std::span<const TelemetrySample> samples) noexcept {
@@ -119,14 +119,14 @@ void LogBuffer::lose(const store::LogGap& gap) noexcept {
 }
 
 void LogBuffer::flush() noexcept {
-    if (!is_losing_.load(std::memory_order_relaxed) || lane_.size() > capacity_ / 2 ||
+    if (!is_losing_.load(std::memory_order_relaxed) || queue_.size() > capacity_ / 2 ||
         is_reported_.load(std::memory_order_acquire)) {
         return;
     }
     std::swap(losing_, reported_);
     is_reported_.store(true, std::memory_order_release);
     const Entry entry{Losses{}};
-    lane_.put(std::span(&entry, 1), capacity_);  // has space, see above
+    queue_.put(std::span(&entry, 1), capacity_);  // has space, see above
     is_losing_.store(false);
     wake_if_due();
 }
@@ -135,7 +135,7 @@ void LogBuffer::flush() noexcept {
 /// entries.
 void LogBuffer::wake_if_due() noexcept {
     std::atomic_thread_fence(std::memory_order_seq_cst);
-    if (lane_.size() >= wake_at_.load(std::memory_order_relaxed)) {
+    if (queue_.size() >= wake_at_.load(std::memory_order_relaxed)) {
         waker_.wake();
     }
 }
@@ -151,7 +151,7 @@ void LogBuffer::request_call() noexcept {
 /// too long, or if a call is wanted and `ends_for_call`.
 bool LogBuffer::wait_for_entries(std::size_t count, const Deadline& until, bool ends_for_call) {
     const auto is_over = [&] {
-        const std::size_t pending = lane_.size();
+        const std::size_t pending = queue_.size();
         return pending >= count || is_closed_.load() || (pending > 0 && is_urgent_.load());
     };
     for (;;) {
@@ -186,12 +186,12 @@ bool LogBuffer::wait_for_first(const std::function<void()>& on_pending, const De
 }
 
 bool LogBuffer::is_due() const noexcept {
-    return is_closed_.load() || is_urgent_.load() || lane_.size() >= entries_pending_max;
+    return is_closed_.load() || is_urgent_.load() || queue_.size() >= entries_pending_max;
 }
 
 void LogBuffer::wait_for_more(const std::function<void()>& on_pending, Steady::time_point until) {
     while (on_pending && !is_due() && Steady::now() < until) {
-        const std::size_t pending = lane_.size();
+        const std::size_t pending = queue_.size();
         on_pending();
         wait_for_entries(entries_pending_max, std::min(until, Steady::now() + call_interval));
         wait_for_entries(std::min(pending + 1, entries_pending_max), until);
@@ -207,7 +207,7 @@ bool LogBuffer::wait_for_load(std::optional<std::chrono::milliseconds> idle_max,
     wait_for_more(on_pending, Steady::now() + delay_max);
     is_urgent_.store(false);
     // Losses that were not added to the lane are passed on by the last drain().
-    return !is_closed_.load(std::memory_order_acquire) || !lane_.is_empty() || is_losing_.load();
+    return !is_closed_.load(std::memory_order_acquire) || !queue_.is_empty() || is_losing_.load();
 }
 
 /// Lets the I/O thread report its losses if nothing else arrives. close() may have been called during the drain, so

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/single_producer_lane.hpp"
+#include "core/single_producer_queue.hpp"
 #include "core/telemetry_sample.hpp"
 #include "core/waker.hpp"
 #include "store/block.hpp"
@@ -127,7 +127,7 @@ class LogBuffer {
     const std::function<void()> wake_producer_;
     const std::size_t capacity_;
     Waker waker_;
-    SingleProducerLane<Entry> lane_;
+    SingleProducerQueue<Entry> queue_;
     std::atomic<std::size_t> wake_at_{never};  // how many pending entries wake the thread of the log
     std::atomic<bool> is_losing_{false};       // set and reset by the I/O thread: all that arrives is lost
     std::atomic<bool> is_reported_{false};     // reported_ belongs to the thread of the log, which resets this
@@ -164,8 +164,8 @@ void LogBuffer::drain(Log& log) {
             run_.clear();
         }
     };
-    for (std::size_t left = lane_.size(); left > 0;) {
-        const std::size_t count = lane_.take(std::span(taken_).first(std::min(left, taken_.size())));
+    for (std::size_t left = queue_.size(); left > 0;) {
+        const std::size_t count = queue_.pop(std::span(taken_).first(std::min(left, taken_.size())));
         left -= count;
         for (const Entry& entry : std::span(taken_).first(count)) {
             if (const auto* const sample = std::get_if<TelemetrySample>(&entry)) {

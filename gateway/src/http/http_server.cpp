@@ -324,7 +324,7 @@ class HttpServer::State final : public HttpHost {
 
     void feed_workers() noexcept {
         while (busy_workers_ < workers_.size() && !queue_.empty()) {
-            const auto connection = queue_.take();
+            const auto connection = queue_.pop();
             if (connection->begin_answer()) {
                 ++busy_workers_;
                 ++answering_;

@@ -38,7 +38,7 @@ MonoTime TlsHandshakes::run_next() noexcept {
         if (steps_.empty()) {
             return MonoTime::max();
         }
-        step = steps_.take();
+        step = steps_.pop();
     }
     step();
     return MonoTime::min();

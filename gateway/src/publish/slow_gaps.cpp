@@ -13,7 +13,7 @@ LossHooks SlowGaps::hooks(PayloadFormat format) {
     hooks.lost = [this, format](std::uint64_t id, const LostRun& run, LossReason reason) {
         lost({format, id}, run, reason);
     };
-    hooks.tell = [this, format](std::uint64_t id, NoticeWriter& writer) {
+    hooks.write_notices = [this, format](std::uint64_t id, NoticeWriter& writer) {
         return tell({format, id}, writer);
     };
     hooks.refused = [this, format](std::uint64_t id, const SampleRange& samples) {

@@ -76,7 +76,7 @@ bool GapStore::tell(const NoticeWriter& writer, const std::function<bool(Channel
             std::stable_sort(gaps.begin(), gaps.end(),
                              [](const Gap& a, const Gap& b) { return a.seqs.first < b.seqs.first; });
             const auto later = std::stable_partition(gaps.begin(), gaps.end(),
-                                                     [&](const Gap& gap) { return writer.tells(gap.reason); });
+                                                     [&](const Gap& gap) { return writer.reports(gap.reason); });
             const auto unreported =
                 std::find_if_not(gaps.begin(), later, [&](const Gap& gap) { return tell(channel, gap); });
             put_back(*page, channel, gaps, static_cast<std::size_t>(unreported - gaps.begin()));

@@ -35,7 +35,7 @@ Services::Services(ServicesParts parts, std::span<const ServiceEndpoint> endpoin
     router_.set_on_writable([this](std::string_view peer) { note_writable(peer); });
     router_.set_on_readable([this] {
         has_input_ = true;
-        turn_later_.ask();
+        turn_later_.schedule();
     });
 }
 
@@ -72,7 +72,7 @@ void Services::note(const MonitorEvent& event) {
         owners_.note_left(identity, event.peer_id);
         if (!router_.knows(identity)) {
             gone_.push_back(identity);
-            turn_later_.ask();
+            turn_later_.schedule();
         }
     }
     if (monitor_) {
@@ -82,7 +82,7 @@ void Services::note(const MonitorEvent& event) {
 
 void Services::note_writable(std::string_view peer) {
     (owners_.take_arrival(peer) ? gone_ : writable_).emplace_back(peer);
-    turn_later_.ask();
+    turn_later_.schedule();
 }
 
 /// Runs one slice of work. If more remains, continues after the event loop has checked its descriptors.
@@ -98,7 +98,7 @@ void Services::turn() {
         work_on_next();
     } while (has_work() && clock_.mono_now() < until);
     if (has_work()) {
-        turn_later_.ask();
+        turn_later_.schedule();
     }
 }
 
@@ -112,7 +112,7 @@ void Services::wake_replays() noexcept {
         for (Job& job : jobs_) {
             job.waits_for = job.waits_for == Job::WaitsFor::log ? Job::WaitsFor::nothing : job.waits_for;
         }
-        turn_later_.ask();
+        turn_later_.schedule();
     };
     reactor_.post(go_on);
 }
@@ -230,7 +230,7 @@ void Services::give_status(const StatusText& text) {
             make_ready(peer);
         }
     }
-    turn_later_.ask();
+    turn_later_.schedule();
 }
 
 void Services::work_on_next() {

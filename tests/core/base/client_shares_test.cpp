@@ -47,7 +47,7 @@ TEST_CASE("clients take turns, whatever one of them adds", "[core][shares]") {
     turns.add("two", 20);
     std::string order;
     while (!turns.empty()) {
-        order += std::to_string(turns.take()) + ' ';
+        order += std::to_string(turns.pop()) + ' ';
     }
     CHECK(order == "1 10 20 2 3 4 ");
 }
@@ -57,8 +57,8 @@ TEST_CASE("the newest entry of a client can be the next one", "[core][shares]") 
     turns.add("a", 1);
     turns.add("a", 2);
     turns.add("b", 3);
-    CHECK(turns.take() == 2);
-    CHECK(turns.take() == 3);
-    CHECK(turns.take() == 1);
+    CHECK(turns.pop() == 2);
+    CHECK(turns.pop() == 3);
+    CHECK(turns.pop() == 1);
     CHECK(turns.empty());
 }

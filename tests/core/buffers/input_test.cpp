@@ -131,7 +131,7 @@ TEST_CASE("lending memory returns the buffer to the pool", "[core][input]") {
     input.consume(1);
     std::vector<std::byte> lent(1);
     input.lend(lent);
-    CHECK(pool.take().get() == buffer);
+    CHECK(pool.acquire().get() == buffer);
 }
 
 TEST_CASE("an input passes on any byte stream, whatever the sizes of the steps", "[core][input]") {

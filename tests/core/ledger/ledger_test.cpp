@@ -41,7 +41,7 @@ struct Fixture {
     void hold_back(ChannelId channel, std::uint64_t count) {
         ledger.filtered(channels.at(channel).device_id, std::array{FilteredCount{channel, count}});
     }
-    void take(std::uint64_t taken, std::uint64_t published) {
+    void pop(std::uint64_t taken, std::uint64_t published) {
         ledger.taken(std::array{taken, std::uint64_t{0}}, std::array{published, std::uint64_t{0}});
     }
     [[nodiscard]] LedgerCounts counts(DeviceId device) const { return ledger.cut()[to_index(device)]; }
@@ -63,7 +63,7 @@ TEST_CASE("a captured sample is queued until the pump has taken it", "[core][led
     f.capture(f.temp, 3);
     CHECK(f.counts(boiler).sampled == 3);
     CHECK(f.counts(boiler).queued == 3);
-    f.take(2, 2);
+    f.pop(2, 2);
     CHECK(f.counts(boiler).published == 2);
     CHECK(f.counts(boiler).queued == 1);
     CHECK(f.counts(boiler).balanced());
@@ -108,14 +108,14 @@ TEST_CASE("a drop counts for its reason and for the device of its channel", "[co
 TEST_CASE("the ledger does not balance when a taken sample is neither published nor dropped", "[core][ledger]") {
     Fixture f;
     f.capture(f.temp, 2);
-    f.take(2, 1);
+    f.pop(2, 1);
     CHECK_FALSE(f.counts(boiler).balanced());
 }
 
 TEST_CASE("the ledger does not balance when more is published than was taken", "[core][ledger]") {
     Fixture f;
     f.capture(f.temp, 2);
-    f.take(1, 2);
+    f.pop(1, 2);
     CHECK_FALSE(f.counts(boiler).balanced());
 }
 
@@ -206,7 +206,7 @@ void consume(Fixture& f, BoundedQueue<TelemetrySample>& queue, const std::atomic
                 }
                 f.ledger.progress(f.temp).reach(sample.seq);
             }
-            f.take(count, count);
+            f.pop(count, count);
         } else if (last) {
             return;
         } else {
@@ -364,7 +364,7 @@ TEST_CASE("the ledgers of devices and of channels disagree if one side has count
     }
     SECTION("the pump has counted a batch that it has not published") {
         f.capture(f.temp, 2);
-        f.take(2, 2);
+        f.pop(2, 2);
         CHECK_FALSE(f.ledger.channels_agree(2));
         f.ledger.progress(f.temp).reach(2);
         CHECK(f.ledger.channels_agree(2));

@@ -69,7 +69,7 @@ class TableBench : public Bench {
             opened.push_back(session.id());
         };
         events.readable = [this](Session& session) {
-            (void)session.take(batch);
+            (void)session.receive(batch);
             batch.clear();
         };
         events.command = [this](Session&, const zmtp::Command&) {

@@ -71,7 +71,7 @@ TEST_CASE("subscribers stuck longest in large messages are closed, and a subscri
         CHECK(h.reasons[i] == why);
         CHECK(h.departures[i].dropped == 1);
     }
-    CHECK(h.drops_told == closed);
+    CHECK(h.drops_reported == closed);
     CHECK(h.totals().dropped == closed);
     CHECK(h.is_cut(h.sleeping.front()));
     CHECK(h.serves());

@@ -62,20 +62,20 @@ struct Reader {
     bool is_stalled = false;
     std::uint64_t id = 0;  // the publisher's id of it
     Prefixes prefixes;
-    std::size_t looked_at = 0;  // messages that it should receive
+    std::size_t checked = 0;  // messages that it should receive
     std::size_t received = 0;
 
     /// Takes the messages that have arrived. Each message must be a later one of those that it should receive.
-    void take(const Known& known) {
+    void receive(const Known& known) {
         MessageBatch batch;
         while (socket->receive(batch)) {
             for (const Message message : batch) {
                 REQUIRE(message.size() == 2);
-                while (looked_at < known.messages.size() && !is_that(message, known.messages[looked_at])) {
-                    ++looked_at;
+                while (checked < known.messages.size() && !is_that(message, known.messages[checked])) {
+                    ++checked;
                 }
-                REQUIRE(looked_at < known.messages.size());
-                ++looked_at;
+                REQUIRE(checked < known.messages.size());
+                ++checked;
                 ++received;
             }
         }
@@ -92,7 +92,7 @@ struct Reader {
 class PublisherModel {
   public:
     explicit PublisherModel(std::uint32_t seed)
-        : random_(seed), loses_nothing_(seed % 2 == 0), looks_always_(seed % 3 == 0) {
+        : random_(seed), loses_nothing_(seed % 2 == 0), always_checks_(seed % 3 == 0) {
         publisher_.set_monitor([this](const MonitorEvent& event) { hear(event); });
         for (const Transport transport : {Transport::tcp, Transport::ipc, Transport::inproc}) {
             endpoints_.push_back(publisher_.bind(fresh_endpoint(transport, scratch_.path())));
@@ -115,7 +115,7 @@ class PublisherModel {
             case 11: reactor_.poll(); break;
             default: publish_some();
         }
-        if (looks_always_) {
+        if (always_checks_) {
             check_all();
         }
     }
@@ -140,7 +140,7 @@ class PublisherModel {
             const Known& known = closes ? gone_.at(reader.id) : known_.at(reader.id);
             const std::uint64_t sent = closes ? sent_to_gone_.at(reader.id) : status_of(reader.id).sent;
             CHECK(turn_until([&] {
-                reader.take(known);
+                reader.receive(known);
                 return reader.received + reader.socket->totals().filtered == sent;
             }));
             if (loses_nothing_) {
@@ -193,7 +193,7 @@ class PublisherModel {
             if (below(3) == 0) {
                 commit(message, message.bytes + below(300));
             } else {
-                note(message);
+                record(message);
                 publisher_.send(message.topic, message.payload());
             }
         }
@@ -210,7 +210,7 @@ class PublisherModel {
         const std::string payload = message.payload();
         char* const room = publisher_.prepare(publisher_.intern(message.topic), bytes_max);
         std::copy(payload.begin(), payload.end(), room);
-        note(message);
+        record(message);
         publisher_.commit(message.bytes);
     }
     /// Much may happen between prepare and commit, except another message.
@@ -228,11 +228,11 @@ class PublisherModel {
         }
         is_preparing_ = false;
         std::copy(payload.begin(), payload.end(), room);
-        note(message);
+        record(message);
         publisher_.commit(message.bytes);
     }
     /// Before it is published: messages that a monitor publishes come after it.
-    void note(const Published& message) {
+    void record(const Published& message) {
         ++published_;
         for (auto& [id, known] : known_) {
             if (known.wants(message.topic)) {
@@ -253,12 +253,12 @@ class PublisherModel {
             case MonitorEventKind::unsubscribed:
                 known_.at(event.peer_id).prefixes.erase(std::string(event.detail));
                 break;
-            case MonitorEventKind::disconnected: note_gone(event); break;
+            case MonitorEventKind::disconnected: record_gone(event); break;
             case MonitorEventKind::slow: warn(); break;
             default: break;
         }
     }
-    void note_gone(const MonitorEvent& event) {
+    void record_gone(const MonitorEvent& event) {
         const PeerStatus& status = *event.status;
         auto gone = known_.extract(event.peer_id);
         CHECK(status.matched == gone.mapped().messages.size());
@@ -271,7 +271,7 @@ class PublisherModel {
     void warn() {
         const Published message{"b", published_, 20};
         if (!is_preparing_ && !is_finishing_ && (!loses_nothing_ || publisher_.has_room(message.bytes))) {
-            note(message);
+            record(message);
             publisher_.send(message.topic, message.payload());
         }
     }
@@ -311,7 +311,7 @@ class PublisherModel {
         }
         REQUIRE(turn_until([&] { return !known_.contains(id); }));
         if (leaving->socket) {
-            leaving->take(gone_.at(id));
+            leaving->receive(gone_.at(id));
         }
         readers_.erase(leaving);
     }
@@ -340,14 +340,14 @@ class PublisherModel {
         for (Reader& reader : readers_) {
             if (!reader.is_stalled) {
                 reader.reactor.poll();
-                reader.take(known_.at(reader.id));
+                reader.receive(known_.at(reader.id));
             }
         }
     }
     void read_all() {
         for (Reader& reader : readers_) {
             const auto known = known_.find(reader.id);
-            reader.take(known == known_.end() ? gone_.at(reader.id) : known->second);
+            reader.receive(known == known_.end() ? gone_.at(reader.id) : known->second);
         }
     }
 
@@ -370,7 +370,7 @@ class PublisherModel {
 
     std::mt19937 random_;
     const bool loses_nothing_;  // checks the capacity before each message
-    const bool looks_always_;   // so that no tail stays open for long
+    const bool always_checks_;  // so that no cursor stays open for long
     ScratchDir scratch_;
     Reactor reactor_;
     Publisher publisher_{reactor_, small()};

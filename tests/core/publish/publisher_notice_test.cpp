@@ -94,25 +94,25 @@ TEST_CASE("messages lost while gap notices are being sent are reported after the
     bench.padding = std::string(1'000, 'x');
     RawPeer peer = bench.h.subscriber({"t"}, 4096);
     bench.publish_until_lost(8'000);
-    const std::size_t calls = bench.calls_of_tell;
-    for (int i = 0; i < 100'000 && bench.calls_of_tell == calls; ++i) {
+    const std::size_t calls = bench.calls_of_write_notices;
+    for (int i = 0; i < 100'000 && bench.calls_of_write_notices == calls; ++i) {
         peer.read(3'001);
         bench.h.turn();
     }
-    REQUIRE(bench.is_telling());  // partly sent
+    REQUIRE(bench.is_reporting());  // partly sent
     bench.publish_until_lost(bench.h.last_status().dropped + 500);
     const std::vector<Seen> stream = bench.read_all(peer);
     CHECK(bench.first_wrong(stream) == "");
-    CHECK(bench.calls_of_tell > calls + 2);
+    CHECK(bench.calls_of_write_notices > calls + 2);
 }
 
 TEST_CASE("no notices are requested while a subscriber does not read", "[core][publisher][notice]") {
     SlowBench bench;
     const RawPeer peer = bench.h.subscriber({"t"}, 4096);
     bench.publish_until_lost(100);
-    const std::size_t calls = bench.calls_of_tell;
+    const std::size_t calls = bench.calls_of_write_notices;
     bench.publish_until_lost(5'000);
-    CHECK(bench.calls_of_tell == calls);
+    CHECK(bench.calls_of_write_notices == calls);
     CHECK(bench.heard() == bench.h.last_status().dropped);
 }
 
@@ -133,19 +133,19 @@ TEST_CASE("notices are encrypted like messages, and are sent over inproc too", "
     Stalling subscriber(endpoint, options);
     REQUIRE(bench.h.turn_until([&] {
         subscriber.reactor.poll();
-        subscriber.inbox.take();
+        subscriber.inbox.receive();
         return bench.h.totals().subscriptions == 1;
     }));
     for (int round = 1; round < 4; ++round) {
         bench.publish_until_lost(static_cast<std::uint64_t>(round) * 300);
         subscriber.reactor.poll();
-        subscriber.inbox.take();
+        subscriber.inbox.receive();
         bench.h.turn();
     }
     CHECK(bench.h.turn_until([&] {
         subscriber.reactor.poll();
-        subscriber.inbox.take();
-        if (bench.h.last_status().pending > 0 || bench.is_telling()) {
+        subscriber.inbox.receive();
+        if (bench.h.last_status().pending > 0 || bench.is_reporting()) {
             return false;
         }
         const PeerStatus status = bench.h.last_status();

@@ -72,7 +72,7 @@ TEST_CASE("one publisher has an endpoint with CURVE and a plain one", "[core][pu
     CHECK(h.keys() == std::vector<std::string>{"NULL ", "CURVE " + to_z85(h.client.public_key)});
     h.publisher.send("topic", "text");
     const std::vector<Frames> wanted{{"topic", "text"}};
-    CHECK(h.turn_until([&] { return in_plain.take() == 1 && in_sealed.take() == 1; }));
+    CHECK(h.turn_until([&] { return in_plain.receive() == 1 && in_sealed.receive() == 1; }));
     CHECK(in_plain.messages == wanted);
     CHECK(in_sealed.messages == wanted);
 }
@@ -98,7 +98,7 @@ TEST_CASE("changed keys apply to new connections, and existing subscribers stay"
     h.add(h.sealed, CurveClient{make_curve_key_pair(), h.server.public_key});
     CHECK(h.turn_until([&] { return h.events.count(Kind::handshake_failed) >= 1; }));
     h.publisher.send("topic", "text");
-    CHECK(h.turn_until([&] { return before.take() == 1 && after.take() == 1; }));
+    CHECK(h.turn_until([&] { return before.receive() == 1 && after.receive() == 1; }));
     CHECK(h.publisher.subscribers().size() == 2);
 }
 

@@ -174,7 +174,7 @@ class SlowBench {
     [[nodiscard]] std::uint64_t lost(LossReason reason) const {
         return h.last_status().losses[static_cast<std::size_t>(reason)].count;
     }
-    /// Returns the status of a subscriber; its id is 0 if the subscriber has left.
+    /// Returns the status of a subscriber; its id is 0 if the subscriber has disconnected.
     [[nodiscard]] PeerStatus status_of(std::uint64_t id) const {
         const auto all = h.publisher->subscribers();
         const auto found = std::find_if(all.begin(), all.end(), [&](const PeerStatus& each) { return each.id == id; });
@@ -182,7 +182,7 @@ class SlowBench {
     }
     /// Returns whether the subscriber has received everything, including the notices of its losses.
     [[nodiscard]] bool is_all_read(const RawPeer& peer, std::uint64_t id) const {
-        if (status_of(id).pending > 0 || is_telling(id)) {
+        if (status_of(id).pending > 0 || is_reporting(id)) {
             return false;
         }
         const PeerStatus status = status_of(id);  // again: another thread may have written the last notices since
@@ -204,13 +204,13 @@ class SlowBench {
         take_messages(wire, stream);
         return stream;
     }
-    [[nodiscard]] bool is_telling() const {
+    [[nodiscard]] bool is_reporting() const {
         const std::scoped_lock lock(mutex_);
         return std::any_of(unreported_.begin(), unreported_.end(),
                            [](const auto& each) { return !each.second.empty(); });
     }
     /// Returns whether there are losses that the subscriber was not notified of.
-    [[nodiscard]] bool is_telling(std::uint64_t id) const {
+    [[nodiscard]] bool is_reporting(std::uint64_t id) const {
         const std::scoped_lock lock(mutex_);
         const auto found = unreported_.find(id);
         return found != unreported_.end() && !found->second.empty();
@@ -256,7 +256,7 @@ class SlowBench {
     std::uint64_t messages_per_flush = 1;
     std::ptrdiff_t numbers_per_notice = 1000;
     std::string padding;  // of each gap notice's topic
-    std::atomic<std::size_t> calls_of_tell{0};
+    std::atomic<std::size_t> calls_of_write_notices{0};
 
   private:
     struct Unreported {
@@ -273,9 +273,9 @@ class SlowBench {
                 unreported_[id].push_back({topics_.at(each->channel), each->first_seq, reason});
             }
         };
-        options.loss_hooks.tell = [this](std::uint64_t id, NoticeWriter& writer) {
+        options.loss_hooks.write_notices = [this](std::uint64_t id, NoticeWriter& writer) {
             const std::scoped_lock lock(mutex_);
-            return tell(unreported_[id], writer);
+            return write_notices(unreported_[id], writer);
         };
         options.loss_hooks.refused = [this](std::uint64_t, const SampleRange& samples) {
             const std::scoped_lock lock(mutex_);
@@ -283,13 +283,13 @@ class SlowBench {
         };
         return options;
     }
-    bool tell(std::vector<Unreported>& numbers, NoticeWriter& writer) {
-        ++calls_of_tell;
+    bool write_notices(std::vector<Unreported>& numbers, NoticeWriter& writer) {
+        ++calls_of_write_notices;
         // Losses are reported in order before and after the pending messages, but not for both together.
         std::stable_sort(numbers.begin(), numbers.end(),
                          [](const Unreported& a, const Unreported& b) { return a.number < b.number; });
         const auto later = std::stable_partition(numbers.begin(), numbers.end(),
-                                                 [&](const Unreported& each) { return writer.tells(each.reason); });
+                                                 [&](const Unreported& each) { return writer.reports(each.reason); });
         auto told = numbers.begin();
         bool is_full = false;
         while (told != later && !is_full) {

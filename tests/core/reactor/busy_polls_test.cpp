@@ -13,8 +13,8 @@ namespace {
 
 class Polled : public BusyPolled {
   public:
-    bool look() noexcept override {
-        ++looks;
+    bool poll() noexcept override {
+        ++polls;
         return has_come;
     }
     void found() override {
@@ -26,7 +26,7 @@ class Polled : public BusyPolled {
     bool has_come = false;
     std::function<void()> on_found = [] {
     };
-    int looks = 0;
+    int polls = 0;
     int founds = 0;
     int not_founds = 0;
 };
@@ -38,7 +38,7 @@ TEST_CASE("an event loop polls several times before it calls not_found", "[core]
     Polled polled;
     reactor.busy_polls().add(polled);
     CHECK_FALSE(reactor.run_for(1ms));
-    CHECK(polled.looks > 1);
+    CHECK(polled.polls > 1);
     CHECK(polled.founds == 0);
     CHECK(polled.not_founds == 1);
     CHECK(reactor.busy_polls().empty());
@@ -60,7 +60,7 @@ TEST_CASE("poll() polls once without waiting, and again the next time", "[core][
     Polled polled;
     reactor.busy_polls().add(polled);
     reactor.poll();
-    CHECK(polled.looks == 1);
+    CHECK(polled.polls == 1);
     polled.has_come = true;
     reactor.poll();
     CHECK(polled.founds == 1);
@@ -112,7 +112,7 @@ TEST_CASE("an object removed while another is found is no longer polled", "[core
     reactor.poll();
     reactor.poll();
     CHECK(stays.founds == 1);
-    CHECK(goes.looks == 0);
+    CHECK(goes.polls == 0);
 }
 
 TEST_CASE("run() calls found, and returns after stop", "[core][busy_polls]") {

@@ -17,13 +17,13 @@ namespace {
 constexpr milliseconds age{160};
 constexpr milliseconds step_length{10};
 
-/// Calls look() at regular steps; 100 bytes are published in each.
-struct Looks {
-    explicit Looks(std::uint32_t ticks) : marks(ticks) {}
-    void look() {
+/// Calls update() at regular steps; 100 bytes are published in each.
+struct Updates {
+    explicit Updates(std::uint32_t ticks) : marks(ticks) {}
+    void update() {
         now += step_length;
         position += 100;
-        marks.look(now, position, age);
+        marks.update(now, position, age);
     }
 
     AgeMarks marks;
@@ -35,30 +35,30 @@ struct Looks {
 
 TEST_CASE("published data is old after its age plus one step, and not before", "[core][session][age]") {
     const auto ticks = GENERATE(0U, UINT32_MAX - 1, UINT32_MAX / 2 - 1);
-    Looks looks(ticks);
-    looks.look();
-    const std::uint32_t tick = looks.marks.tick();
-    CHECK(looks.marks.tick_at(looks.position) == tick);
-    looks.look();
-    const auto old_at = looks.now + age;
-    while (looks.now < old_at) {
-        const auto old = looks.marks.published_before(looks.now - age);
+    Updates updates(ticks);
+    updates.update();
+    const std::uint32_t tick = updates.marks.tick();
+    CHECK(updates.marks.tick_at(updates.position) == tick);
+    updates.update();
+    const auto old_at = updates.now + age;
+    while (updates.now < old_at) {
+        const auto old = updates.marks.published_before(updates.now - age);
         CHECK_FALSE((old.up_to_tick != 0 && AgeMarks::is_up_to(old.up_to_tick, tick)));
-        looks.look();
+        updates.update();
     }
-    const auto old = looks.marks.published_before(looks.now - age);
+    const auto old = updates.marks.published_before(updates.now - age);
     CHECK(old.before_position == 200);
     CHECK(AgeMarks::is_up_to(old.up_to_tick, tick));
-    CHECK_FALSE(AgeMarks::is_up_to(old.up_to_tick, looks.marks.tick()));
+    CHECK_FALSE(AgeMarks::is_up_to(old.up_to_tick, updates.marks.tick()));
 }
 
 TEST_CASE("no tick is 0, even after ticks restart", "[core][session][age]") {
-    Looks looks(UINT32_MAX - 3);
+    Updates updates(UINT32_MAX - 3);
     for (int i = 0; i < 6; ++i) {
-        CHECK(looks.marks.tick() != 0);
-        looks.look();
-        CHECK(looks.marks.tick_at(looks.position - 1) != 0);
-        CHECK(looks.marks.published_before(looks.now).up_to_tick != 0);
+        CHECK(updates.marks.tick() != 0);
+        updates.update();
+        CHECK(updates.marks.tick_at(updates.position - 1) != 0);
+        CHECK(updates.marks.published_before(updates.now).up_to_tick != 0);
     }
 }
 

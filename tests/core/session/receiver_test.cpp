@@ -170,7 +170,7 @@ TEST_CASE("an iteration's budget of frames is kept however small they are", "[co
     while (taken < count) {
         MessageBatch batch;
         std::size_t left = budget;
-        (void)receiver.take(input, batch, left);
+        (void)receiver.decode(input, batch, left);
         REQUIRE(batch.size() == std::min(budget, count - taken));
         REQUIRE(left == budget - batch.size());
         taken += batch.size();

@@ -115,7 +115,7 @@ TEST_CASE("a posted call does nothing once the session is gone", "[core][session
     h.make_open();
     h.takes = false;
     h.receive(frame(0, std::string(2 * limits::read_bytes_per_turn, 'x')));
-    CHECK(h.take() == Session::TakeStatus::more);
+    CHECK(h.receive() == Session::ReceiveStatus::more);
     h.session->close("enough");
     h.session.reset();
     h.turn();

@@ -84,12 +84,12 @@ struct SessionHarness {
     void on_readable() {
         ++readable;
         if (takes) {
-            take();
+            receive();
         }
     }
-    Session::TakeStatus take() {
+    Session::ReceiveStatus receive() {
         batch.clear();
-        const Session::TakeStatus status = session->take(batch);
+        const Session::ReceiveStatus status = session->receive(batch);
         append_messages(messages, batch);
         return status;
     }

@@ -94,7 +94,7 @@ TEST_CASE("a session whose owner does not take reads no more", "[core][session]"
     h.receive(frame(0, "two"));
     CHECK(h.readable == readable_before + 1);
     CHECK(h.wire->incoming == frame(0, "one") + frame(0, "two"));
-    h.take();
+    h.receive();
     CHECK(h.messages == "(one)(two)");
     h.receive(frame(0, "three"));
     CHECK(h.readable == readable_before + 2);
@@ -104,7 +104,7 @@ TEST_CASE("a stream with more data is read on without waiting, within the iterat
     SessionHarness h;
     h.make_open();
     h.takes = false;
-    h.wire->tells_more = true;
+    h.wire->reports_more = true;
     h.wire->read_pieces = {limits::read_bytes_per_turn / 4 + 100, 10};
     const std::string body(200, 'x');
     std::string wire;
@@ -114,7 +114,7 @@ TEST_CASE("a stream with more data is read on without waiting, within the iterat
     h.receive(wire);
     const auto takes_until_idle = [&h] {
         std::size_t count = 1;
-        while (h.take() == Session::TakeStatus::more && !h.batch.empty()) {
+        while (h.receive() == Session::ReceiveStatus::more && !h.batch.empty()) {
             ++count;
         }
         return count;
@@ -136,7 +136,7 @@ TEST_CASE("a stream with more data is read on without waiting, within the iterat
     CHECK(h.wire->waits_readable);
     CHECK(h.messages.size() == wire.size());
     h.receive(frame(0, "last"));
-    h.take();
+    h.receive();
     CHECK(h.messages.ends_with("(last)"));
 }
 
@@ -144,16 +144,16 @@ TEST_CASE("a session with untaken data still answers PING", "[core][session]") {
     SessionHarness h;
     h.make_open();
     h.takes = false;
-    h.wire->tells_more = true;
+    h.wire->reports_more = true;
     h.wire->read_pieces = {10};
     h.receive(frame(0, "one") + frame(0, "two") + ping("1"));
-    CHECK(h.take() == Session::TakeStatus::more);
+    CHECK(h.receive() == Session::ReceiveStatus::more);
     h.turn();
     h.session->tick(Clock::now());
     h.session->tick(Clock::now());
-    h.take();
+    h.receive();
     h.turn();
-    h.take();
+    h.receive();
     h.turn();
     CHECK(h.wire->written == pong("1"));
     CHECK(h.messages == "(one)(two)");
@@ -164,11 +164,11 @@ TEST_CASE("a batch stays valid until the next take", "[core][session]") {
     h.make_open();
     h.takes = false;
     h.receive(frame(0, "first"));
-    h.take();
+    h.receive();
     const Message message = h.batch[0];
     h.wire->incoming += frame(0, "other");
     CHECK(message.text(0) == "first");
-    h.take();
+    h.receive();
     CHECK(h.messages == "(first)(other)");
 }
 
@@ -290,9 +290,9 @@ TEST_CASE("a session without unread data gives its receive buffer back", "[core]
         h.session->tick(Clock::now());
     }
     SECTION("after a take that found nothing") {
-        h.take();
+        h.receive();
     }
-    const BufferPool::Buffer buffer = h.buffers.take();
+    const BufferPool::Buffer buffer = h.buffers.acquire();
     CHECK(message >= buffer.get());
     CHECK(message < buffer.get() + h.buffers.buffer_bytes());
 }

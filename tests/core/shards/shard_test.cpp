@@ -1,7 +1,7 @@
 #include "shards/shard.hpp"
 
 #include "core/publish/slow_bench.hpp"
-#include "publish/lane.hpp"
+#include "publish/shard_queue.hpp"
 #include "support/catch.hpp"
 #include "support/eventually.hpp"
 #include "support/raw_peer.hpp"
@@ -25,7 +25,7 @@ using namespace telegate::test;
 
 namespace {
 
-/// One shard with a lane. Every accepted connection is handed to its first place. A subscriber is notified of the
+/// One shard with a queue. Every accepted connection is handed to its first place. A subscriber is notified of the
 /// numbers of its lost messages.
 struct ShardBench {
     ShardBench() : options(with_hooks()) {
@@ -67,13 +67,13 @@ struct ShardBench {
             return condition();
         });
     }
-    void publish(const LaneReader& reader, const std::string& wire) {
-        const LaneShare share = lane.share_of({reader});
+    void publish(const ShardReader& reader, const std::string& wire) {
+        const ShardReadersRef share = queue.ref_to({reader});
         std::memcpy(log.prepare(wire.size()), wire.data(), wire.size());
         const Slice slice = log.commit(wire.size());
-        lane.begin(share.readers());
-        lane.outbox().add(slice);
-        lane.flush();
+        queue.begin(share.readers());
+        queue.outbox().add(slice);
+        queue.flush();
     }
 
     PublisherOptions with_hooks() {
@@ -82,7 +82,7 @@ struct ShardBench {
         all.loss_hooks.lost = [this](std::uint64_t, const LostRun& run, LossReason) {
             lost(run);
         };
-        all.loss_hooks.tell = [this](std::uint64_t, NoticeWriter& writer) {
+        all.loss_hooks.write_notices = [this](std::uint64_t, NoticeWriter& writer) {
             const std::scoped_lock lock(mutex);
             std::sort(unreported.begin(), unreported.end());
             std::string text;
@@ -101,26 +101,26 @@ struct ShardBench {
             unreported.push_back(samples.first_seq);
         }
     }
-    /// Adds a message with the next number to the lane, which passes it on with flush().
-    void give(const LaneReader& reader) {
+    /// Adds a message with the next number to the queue, which passes it on with flush().
+    void add(const ShardReader& reader) {
         const std::string wire = message("t", SlowBench::payload(next, 980));
-        const LaneShare share = lane.share_of({reader});
+        const ShardReadersRef share = queue.ref_to({reader});
         std::memcpy(log.prepare(wire.size(), sizeof(LoggedSamples)), wire.data(), wire.size());
         if (segments != log.segments_opened()) {
             segments = log.segments_opened();
-            lane.enforce(log.end(), log.position());
+            queue.enforce(log.end(), log.position());
         }
         const Slice slice = log.commit(wire.size(), SampleRange{ChannelId{0}, next, next});
         ++next;
-        lane.begin(share.readers());
-        lane.outbox().add(slice);
+        queue.begin(share.readers());
+        queue.outbox().add(slice);
     }
 
     std::mutex mutex;
     std::vector<std::uint64_t> unreported;  // guarded by the mutex
     std::uint64_t next = 0;
     std::uint64_t segments = 0;
-    std::uint64_t dropped_by_lane = 0;
+    std::uint64_t dropped_by_queue = 0;
     PublisherOptions options;
     Reactor reactor;
     PeerTable peers{reactor, options, {}, {}};
@@ -129,15 +129,15 @@ struct ShardBench {
     std::atomic<unsigned> ended{0};
     SegmentPool pool{4'096};
     SegmentLog log{pool};
-    std::unique_ptr<LaneLink> link = std::make_unique<LaneLink>();
-    Lane lane{*link,
-              pool,
-              options.backlog_bytes_max,
-              {[] {},  // the shard does not hurry
-               [this](const LaneReader&, const LostRun& run) {
-                   dropped_by_lane += run.samples.size();
-                   lost(run);
-               }}};
+    std::unique_ptr<ShardLink> link = std::make_unique<ShardLink>();
+    ShardQueue queue{*link,
+                     pool,
+                     options.backlog_bytes_max,
+                     {[] {},  // the shard does not hurry
+                      [this](const ShardReader&, const LostRun& run) {
+                          dropped_by_queue += run.samples.size();
+                          lost(run);
+                      }}};
     Shard shard{options, 2, *link, calls()};
 };
 
@@ -159,36 +159,36 @@ TEST_CASE("messages for a session that has ended are dropped, even if another se
     CHECK(second.received() == publisher_hello() + message("t", "second"));
 }
 
-TEST_CASE("a subscriber receives each message or a notice of its loss, also if its lane drops messages",
+TEST_CASE("a subscriber receives each message or a notice of its loss, also if its queue drops messages",
           "[core][publisher][shards]") {
     const bool reads = GENERATE(true, false);  // while messages are published
     ShardBench b;
     RawPeer peer = b.join(4'096);
-    for (int batch = 0; b.dropped_by_lane < 1'000 && batch < 10'000; ++batch) {
-        for (int number = 0; number < 40; ++number) {  // less than the lane keeps
-            b.give({0, 1});
+    for (int batch = 0; b.dropped_by_queue < 1'000 && batch < 10'000; ++batch) {
+        for (int number = 0; number < 40; ++number) {  // less than the queue keeps
+            b.add({0, 1});
         }
         if (batch % 10 == 9) {  // as when the shard is out of memory
-            b.lane.drop_all();
+            b.queue.drop_all();
         }
-        b.lane.flush();
+        b.queue.flush();
         if (reads) {
             peer.read();
         }
     }
-    REQUIRE(b.dropped_by_lane >= 1'000);
+    REQUIRE(b.dropped_by_queue >= 1'000);
     std::vector<std::uint64_t> all(b.next);
     std::iota(all.begin(), all.end(), 0);
     CHECK(eventually([&] {
-        b.lane.flush();
+        b.queue.flush();
         peer.read();
         Numbers numbers = learned(SlowBench::seen(peer));
-        std::sort(numbers.begin(), numbers.end());  // the lane may report while an earlier notice is being written
-        return b.lane.empty() && numbers == all;
+        std::sort(numbers.begin(), numbers.end());  // the queue may report while an earlier notice is being written
+        return b.queue.empty() && numbers == all;
     }));
 }
 
-TEST_CASE("messages that a lane drops are named where they are missing, also if nothing follows them",
+TEST_CASE("messages that a queue drops are named where they are missing, also if nothing follows them",
           "[core][publisher][shards]") {
     ShardBench b;
     RawPeer peer = b.join();
@@ -201,13 +201,13 @@ TEST_CASE("messages that a lane drops are named where they are missing, also if 
         });
     };
     for (int round = 0; round < 3; ++round) {
-        b.give({0, 1});
-        b.lane.flush();
+        b.add({0, 1});
+        b.queue.flush();
         CHECK(learns_all());
-        b.give({0, 1});
-        b.lane.drop_all();
-        b.lane.flush();
+        b.add({0, 1});
+        b.queue.drop_all();
+        b.queue.flush();
         CHECK(learns_all());
     }
-    CHECK(b.dropped_by_lane == 3);
+    CHECK(b.dropped_by_queue == 3);
 }

@@ -209,7 +209,7 @@ TEST_CASE("a slow subscriber on another thread affects no other, and its losses 
     CHECK(status_of_slow().dropped >= 500);
     CHECK(status_of_slow().matched == static_cast<std::uint64_t>(number));
     CHECK(status_of_slow().backlog_bytes <= 64 * 1024);
-    CHECK(h.turn_until([&] { return h.drops_told == status_of_slow().dropped; }));
+    CHECK(h.turn_until([&] { return h.drops_reported == status_of_slow().dropped; }));
     CHECK(h.count(MonitorEventKind::slow) >= 1);
     CHECK(all_end_with(h, fast, message("t", load_payload_of(number - 1))));
     for (const RawPeer& peer : fast) {

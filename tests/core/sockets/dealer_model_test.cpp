@@ -54,7 +54,7 @@ struct RouterPeer {
             socket->connect(endpoint, {});
         }
     }
-    void take() {
+    void receive() {
         MessageBatch batch;
         while (socket->receive(batch)) {
             for (const Message message : batch) {
@@ -101,7 +101,7 @@ class DealerModel {
         }
         CHECK(turn_until([&] {
             for (RouterPeer& peer : peers_) {
-                peer.take();
+                peer.receive();
             }
             return dealer_.totals().pending == 0 && !is_blocked_ && has_got_what_was_sent();
         }));
@@ -196,7 +196,7 @@ class DealerModel {
         if (!peer->is_called) {
             return;
         }
-        peer->take();
+        peer->receive();
         peer->has_lost = true;
         peer->socket.reset();
         if (below(2) == 0) {
@@ -216,7 +216,7 @@ class DealerModel {
         for (RouterPeer& peer : peers_) {
             peer.reactor.poll();
             if (!peer.is_stalled) {
-                peer.take();
+                peer.receive();
             }
         }
     }

@@ -44,7 +44,7 @@ TEST_CASE("a dealer sends to its peers in turn", "[core][sockets]") {
     CHECK(bench.reads(two, message("", "2") + message("", "5")));
     CHECK(bench.reads(three, message("", "3") + message("", "6")));
     two.peer.close();
-    REQUIRE(bench.turn_until([&] { return bench.inbox.take() == 0 && bench.dealer.peers().size() == 2; }));
+    REQUIRE(bench.turn_until([&] { return bench.inbox.receive() == 0 && bench.dealer.peers().size() == 2; }));
     for (const char* number : {"7", "8"}) {
         CHECK(bench.dealer.send({"", number}) == SendStatus::sent);
     }
@@ -109,7 +109,7 @@ TEST_CASE("messages that a dealer sends before its peer is bound arrive in order
     Router router(bench.reactor, {});
     Inbox inbox(router);
     router.bind(endpoint);
-    REQUIRE(bench.turn_until([&] { return inbox.take() == count; }));
+    REQUIRE(bench.turn_until([&] { return inbox.receive() == count; }));
     for (std::size_t number = 0; number < count; ++number) {
         REQUIRE(inbox.messages[number] == Frames{std::to_string(number)});
     }
@@ -135,7 +135,7 @@ TEST_CASE("a partly sent message whose peer dies is sent again from its start", 
     Router second(bench.reactor, {});
     Inbox inbox(second);
     second.bind(endpoint);
-    REQUIRE(bench.turn_until([&] { return inbox.take() == 2; }));
+    REQUIRE(bench.turn_until([&] { return inbox.receive() == 2; }));
     CHECK((inbox.messages.at(0) == Frames{"head", large, "tail"}));
     CHECK(inbox.messages.at(1) == Frames{"next"});
     CHECK(adds_up(dealer.totals()));
@@ -177,9 +177,9 @@ TEST_CASE("a dealer sends in turn, within its limit, to endpoints that are not t
     Router at_two(bench.reactor, {});
     Inbox inbox(at_two);
     at_two.bind(two);
-    REQUIRE(bench.turn_until([&] { return inbox.take() == 10 && writable == 1; }));
+    REQUIRE(bench.turn_until([&] { return inbox.receive() == 10 && writable == 1; }));
     CHECK(dealer.send({"12345678"}) == SendStatus::sent);
-    CHECK(bench.turn_until([&] { return inbox.take() == 11; }));
+    CHECK(bench.turn_until([&] { return inbox.receive() == 11; }));
 }
 
 TEST_CASE("disconnecting an endpoint drops and counts its pending messages", "[core][sockets]") {
@@ -201,12 +201,12 @@ TEST_CASE("disconnecting an endpoint drops and counts its pending messages", "[c
     router.bind(endpoint);
     dealer.connect(endpoint);
     CHECK(dealer.send({"3"}) == SendStatus::sent);
-    REQUIRE(bench.turn_until([&] { return inbox.take() == 1; }));
+    REQUIRE(bench.turn_until([&] { return inbox.receive() == 1; }));
     CHECK(inbox.messages.at(0) == Frames{"3"});
     CHECK(dealer.disconnect(endpoint));
     CHECK(dealer.peers().empty());
     CHECK(dealer.send({"4"}) == SendStatus::unknown_peer);
-    CHECK(bench.turn_until([&] { return inbox.take() == 1 && router.peers().empty(); }));
+    CHECK(bench.turn_until([&] { return inbox.receive() == 1 && router.peers().empty(); }));
 }
 
 TEST_CASE("a closing dealer sends pending messages within its grace period", "[core][sockets]") {
@@ -226,10 +226,10 @@ TEST_CASE("a closing dealer sends pending messages within its grace period", "[c
     dealer.close(std::chrono::seconds(10), [&] { is_done = true; });
     CHECK(dealer.send({"late"}) == SendStatus::unknown_peer);
     CHECK(bench.turn_until([&] {
-        inbox.take();
+        inbox.receive();
         return is_done;
     }));
-    CHECK(bench.turn_until([&] { return inbox.take() == 50; }));
+    CHECK(bench.turn_until([&] { return inbox.receive() == 50; }));
     CHECK(dealer.totals().dropped == 0);
     CHECK(adds_up(dealer.totals()));
 }
@@ -262,10 +262,10 @@ TEST_CASE("two dealers on two threads exchange everything that they send", "[cor
         REQUIRE(near.send({std::to_string(number)}) == SendStatus::sent);
         if (number % 500 == 0) {
             bench.turn();
-            inbox.take();
+            inbox.receive();
         }
     }
-    CHECK(bench.turn_until([&] { return inbox.take() == count; }));
+    CHECK(bench.turn_until([&] { return inbox.receive() == count; }));
     CHECK(received == count);
     CHECK(in_order);
 }

@@ -55,7 +55,7 @@ void check_lone_messages(Both& bench, Socket& socket, Receiver& receiver,
         CHECK(has_sent_all(socket, sent));
         bench.other.poll();
         lone();
-        CHECK(bench.both_until([&] { return inbox.take() == sent; }));
+        CHECK(bench.both_until([&] { return inbox.receive() == sent; }));
     }
     for (std::uint64_t number = 1; number <= sent; ++number) {
         CHECK(inbox.messages.at(number - 1).back() == std::to_string(number));

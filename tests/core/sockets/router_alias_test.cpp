@@ -16,11 +16,11 @@ TEST_CASE("a router can send to an alias before its peer is connected", "[core][
     Router other(bench.reactor, impatient("its own name"));
     Inbox at_other(other);
     other.bind(endpoint);
-    REQUIRE(bench.turn_until([&] { return at_other.take() == 1; }));
+    REQUIRE(bench.turn_until([&] { return at_other.receive() == 1; }));
     CHECK(at_other.messages.at(0) == Frames{"early"});
     CHECK(at_other.peers.at(0) == "router");
     REQUIRE(other.send("router", {"answer"}) == SendStatus::sent);
-    REQUIRE(bench.turn_until([&] { return inbox.take() == 1; }));
+    REQUIRE(bench.turn_until([&] { return inbox.receive() == 1; }));
     CHECK(inbox.peers.at(0) == "alias");
     CHECK(router.send("its own name", {"x"}) == SendStatus::unknown_peer);
     CHECK(router.peers().at(0).identity == "alias");
@@ -38,13 +38,13 @@ TEST_CASE("an alias keeps pending messages until the peer reconnects", "[core][s
         other.bind(endpoint);
         REQUIRE(bench.turn_until([&] { return router.peers().size() == 1; }));
     }
-    REQUIRE(bench.turn_until([&] { return inbox.take() == 0 && router.peers().empty(); }));
+    REQUIRE(bench.turn_until([&] { return inbox.receive() == 0 && router.peers().empty(); }));
     CHECK(router.send("alias", {"1"}) == SendStatus::sent);
     CHECK(router.send("alias", {"2"}) == SendStatus::sent);
     Router other(bench.reactor, impatient("second"));  // another identity, but still the alias here
     Inbox at_other(other);
     other.bind(endpoint);
-    REQUIRE(bench.turn_until([&] { return at_other.take() == 2; }));
+    REQUIRE(bench.turn_until([&] { return at_other.receive() == 2; }));
     CHECK(at_other.messages == std::vector<Frames>{{"1"}, {"2"}});
     CHECK(router.totals().dropped == 0);
     CHECK(adds_up(router.totals()));
@@ -69,9 +69,9 @@ TEST_CASE("pending messages for an alias are bounded, and free capacity is repor
     Router other(bench.reactor, impatient());
     Inbox at_other(other);
     other.bind(endpoint);
-    REQUIRE(bench.turn_until([&] { return at_other.take() == sent && !writable.empty(); }));
+    REQUIRE(bench.turn_until([&] { return at_other.receive() == sent && !writable.empty(); }));
     CHECK(router.send("alias", {std::string(100, 'x')}) == SendStatus::sent);
-    CHECK(bench.turn_until([&] { return at_other.take() == sent + 1; }));
+    CHECK(bench.turn_until([&] { return at_other.receive() == sent + 1; }));
 }
 
 TEST_CASE("an alias must be a valid identity that is not in use", "[core][sockets]") {
@@ -99,7 +99,7 @@ TEST_CASE("another peer that sends one of our aliases as its identity does not g
     Inbox at_stranger(stranger);
     stranger.connect(router.bind(fresh_endpoint(Transport::tcp, bench.scratch.path())));
     REQUIRE(stranger.send({"hello"}) == SendStatus::sent);
-    REQUIRE(bench.turn_until([&] { return inbox.take() == 1; }));
+    REQUIRE(bench.turn_until([&] { return inbox.receive() == 1; }));
     CHECK(inbox.peers.at(0) != "alias");
     CHECK(inbox.peers.at(0).size() == 5);
     CHECK(router.send("alias", {"secret"}) == SendStatus::sent);
@@ -107,7 +107,7 @@ TEST_CASE("another peer that sends one of our aliases as its identity does not g
     Dealer friendly(bench.reactor, {});
     Inbox at_friendly(friendly);
     friendly.bind(endpoint);
-    REQUIRE(bench.turn_until([&] { return at_friendly.take() + at_stranger.take() == 2; }));
+    REQUIRE(bench.turn_until([&] { return at_friendly.receive() + at_stranger.receive() == 2; }));
     CHECK(at_friendly.messages == std::vector<Frames>{{"secret"}});
     CHECK(at_stranger.messages == std::vector<Frames>{{"hello"}});
 }
@@ -124,7 +124,7 @@ TEST_CASE("a disconnected alias is forgotten and can be used again", "[core][soc
     CHECK(router.send("alias", {"1"}) == SendStatus::sent);
     if (is_reached) {
         dealer.bind(endpoint);
-        REQUIRE(bench.turn_until([&] { return inbox.take() == 1; }));
+        REQUIRE(bench.turn_until([&] { return inbox.receive() == 1; }));
     }
     CHECK(router.disconnect(endpoint));
     CHECK_FALSE(router.disconnect(endpoint));
@@ -139,7 +139,7 @@ TEST_CASE("a disconnected alias is forgotten and can be used again", "[core][soc
     router.connect(endpoint, "alias");
     CHECK(router.send("alias", {"3"}) == SendStatus::sent);
     REQUIRE(bench.turn_until([&] {
-        inbox.take();
+        inbox.receive();
         return !inbox.messages.empty() && inbox.messages.back() == Frames{"3"};
     }));
 }
@@ -161,6 +161,6 @@ TEST_CASE("without an alias no messages are kept for a peer that may reconnect u
     Inbox inbox(second);
     second.bind(endpoint);
     REQUIRE(bench.turn_until([&] { return router.send("second", {"3"}) == SendStatus::sent; }));
-    REQUIRE(bench.turn_until([&] { return inbox.take() == 1; }));
+    REQUIRE(bench.turn_until([&] { return inbox.receive() == 1; }));
     CHECK(inbox.messages == std::vector<Frames>{{"3"}});
 }

@@ -79,14 +79,14 @@ TEST_CASE("a duplicate identity is handed over to the new connection", "[core][s
     CHECK(bench.is_cut(older));
     older.peer.close();
     CHECK(bench.turn_until([&] {
-        bench.inbox.take();
+        bench.inbox.receive();
         return bench.has_ended(1);
     }));
     CHECK(bench.events.detail(MonitorEventKind::disconnected) == "identity taken over");
     CHECK(bench.router.send("same", {"2"}) == SendStatus::sent);
     CHECK(bench.turn_until([&] { return newer.read() == frame(0, "2"); }));
     newer.peer.send(frame(0, "3"));
-    REQUIRE(bench.turn_until([&] { return bench.inbox.take() == 1; }));
+    REQUIRE(bench.turn_until([&] { return bench.inbox.receive() == 1; }));
     CHECK(bench.inbox.peers == std::vector<std::string>{"same"});
     CHECK(bench.router.peers().size() == 1);
     newer.peer.close();
@@ -105,7 +105,7 @@ TEST_CASE("data that arrived before the identity was taken over is delivered bef
     RawPeer newer(bench.endpoint);
     REQUIRE(newer.send(greeting() + ready("DEALER", "same") + numbered("2 newer", 100)));
     REQUIRE(bench.turn_until([&] { return bench.events.count(MonitorEventKind::handshake_done) == 2; }));
-    REQUIRE(bench.turn_until([&] { return bench.inbox.take() == 200 && bench.has_ended(1); }));
+    REQUIRE(bench.turn_until([&] { return bench.inbox.receive() == 200 && bench.has_ended(1); }));
     CHECK(count_of(bench.inbox.messages, "1 older") == 100);
     CHECK(is_by_name(bench.inbox.messages));
     CHECK(std::count(bench.inbox.peers.begin(), bench.inbox.peers.end(), "same") == 200);
@@ -123,7 +123,7 @@ TEST_CASE("much data from the old connection is delivered before the new peer's,
     newer.send(greeting() + ready("DEALER", "same") + numbered("2 newer", 10));
     REQUIRE(bench.turn_until([&] {
         older.peer.send();
-        return bench.inbox.take() == 5'010;
+        return bench.inbox.receive() == 5'010;
     }));
     CHECK(count_of(bench.inbox.messages, "1 older") == 5'000);
     CHECK(bench.inbox.messages.front().at(0) == "1 older");
@@ -136,7 +136,7 @@ TEST_CASE("several peers that come and go while the router is busy lose nothing"
     for (const std::string name : {"1", "2", "3", "4"}) {
         bench.come_and_go(numbered(name, 100));
     }
-    REQUIRE(bench.turn_until([&] { return bench.inbox.take() == 400 && bench.has_ended(4); }));
+    REQUIRE(bench.turn_until([&] { return bench.inbox.receive() == 400 && bench.has_ended(4); }));
     CHECK(is_by_name(bench.inbox.messages));
     CHECK(bench.router.peers().empty());
     CHECK(bench.router.send("same", {"x"}) == SendStatus::unknown_peer);
@@ -144,7 +144,7 @@ TEST_CASE("several peers that come and go while the router is busy lose nothing"
 
 TEST_CASE("a handler gets the new peer's messages once the older connection has been read", "[core][sockets]") {
     HandoverBench bench;
-    bench.router.set_on_readable([&] { bench.inbox.take(); });
+    bench.router.set_on_readable([&] { bench.inbox.receive(); });
     RawSession older = bench.join();
     older.peer.send(numbered("1 older", 10));
     RawPeer newer(bench.endpoint);
@@ -165,7 +165,7 @@ TEST_CASE("a connection that was taken over and stays open is closed in time, re
     newer.send(greeting() + ready("DEALER", "same"));
     REQUIRE(bench.turn_until([&] {
         newer.send(pong(""));
-        return (!is_taken || bench.inbox.take() == 1) && bench.has_ended(1);
+        return (!is_taken || bench.inbox.receive() == 1) && bench.has_ended(1);
     }));
     CHECK(bench.events.detail(MonitorEventKind::disconnected) ==
           (is_taken ? "identity taken over" : "identity taken over, unread data dropped"));
@@ -190,7 +190,7 @@ TEST_CASE("a connection that was taken over and ends within a message reports un
     RawSession newer = bench.join();
     REQUIRE(bench.turn_until([&] {
         newer.peer.send(pong(""));
-        bench.inbox.take();
+        bench.inbox.receive();
         return bench.has_ended(1);
     }));
     CHECK(bench.events.detail(MonitorEventKind::disconnected) == "identity taken over, unread data dropped");
@@ -211,7 +211,7 @@ TEST_CASE("a peer that disconnects while it waits to be read loses nothing", "[c
         bench.router.flush();
         return bench.has_ended(2);
     }));
-    CHECK(bench.turn_until([&] { return bench.inbox.take() == 10 && bench.has_ended(3); }));
+    CHECK(bench.turn_until([&] { return bench.inbox.receive() == 10 && bench.has_ended(3); }));
     CHECK(count_of(bench.inbox.messages, "3") == 10);
     CHECK(adds_up(bench.router.totals()));
 }
@@ -225,7 +225,7 @@ TEST_CASE("a peer that takes over from one that is gone still waits for the one 
     third.peer.send(numbered("3", 10));
     second.peer.close();
     REQUIRE(bench.turn_until([&] { return bench.has_ended(1); }));
-    REQUIRE(bench.turn_until([&] { return bench.inbox.take() == 110; }));
+    REQUIRE(bench.turn_until([&] { return bench.inbox.receive() == 110; }));
     CHECK(is_by_name(bench.inbox.messages));
 }
 
@@ -237,7 +237,7 @@ TEST_CASE("connections that were taken over are closed in favor of new ones", "[
     RawSession unread = bench.join();
     unread.peer.send(frame(0, "unread"));
     RawSession newest = bench.join();
-    REQUIRE(bench.turn_until([&] { return bench.inbox.take() == 1; }));
+    REQUIRE(bench.turn_until([&] { return bench.inbox.receive() == 1; }));
     RawSession other = bench.join("other");
     CHECK(bench.has_ended(1));
     CHECK(bench.events.detail(MonitorEventKind::disconnected) == "too many connections");

@@ -38,7 +38,7 @@ struct DealerPeer {
     std::size_t received = 0;
 
     [[nodiscard]] bool is_alias() const { return socket != nullptr && !socket->endpoints().empty(); }
-    void take() {
+    void receive() {
         MessageBatch batch;
         while (socket->receive(batch)) {
             for (const Message message : batch) {
@@ -94,7 +94,7 @@ class RouterModel {
             case 10: hear_router(); break;
             case 11: reactor_.poll(); break;
             case 12:
-            case 13: tell_router(); break;
+            case 13: report_to_router(); break;
             default: send_some();
         }
     }
@@ -102,7 +102,7 @@ class RouterModel {
         CHECK(turn_until([&] {
             hear_router();
             for (DealerPeer& peer : peers_) {
-                peer.take();
+                peer.receive();
             }
             return router_.totals().pending == 0 && full_.empty() && is_all_received() && is_all_heard();
         }));
@@ -241,7 +241,7 @@ class RouterModel {
         for (DealerPeer& peer : peers_) {
             peer.reactor.poll();
             if (!peer.is_stalled) {
-                peer.take();
+                peer.receive();
             }
         }
     }
@@ -309,7 +309,7 @@ class RouterModel {
         }
     }
 
-    void tell_router() {
+    void report_to_router() {
         if (DealerPeer* const peer = any_peer()) {
             for (std::size_t left = 1 + below(4); left > 0; --left) {
                 std::string text = std::to_string(told_to_router_++);

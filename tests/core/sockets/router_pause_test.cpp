@@ -12,7 +12,7 @@ namespace {
 bool is_heard(RouterBench& bench, Dealer& dealer, const std::string& text) {
     REQUIRE(dealer.send({text}) == SendStatus::sent);
     return bench.turn_until([&] {
-        bench.inbox.take();
+        bench.inbox.receive();
         return !bench.inbox.messages.empty() && bench.inbox.messages.back() == Frames{text};
     });
 }
@@ -33,7 +33,7 @@ TEST_CASE("a paused peer is not read until it is resumed, and loses nothing", "[
     CHECK(bench.inbox.messages.size() == 3);
     bench.router.resume("paused");
     REQUIRE(bench.turn_until([&] {
-        bench.inbox.take();
+        bench.inbox.receive();
         return bench.inbox.messages.size() == 5;
     }));
     CHECK(bench.inbox.messages[3] == Frames{"second"});

@@ -14,7 +14,7 @@ TEST_CASE("peers without an identity get different ones of five bytes, the first
     empty.peer.send(frame(0, "empty"));
     another.peer.send(frame(0, "another"));
     none.peer.send(frame(0, "none"));
-    REQUIRE(bench.turn_until([&] { return bench.inbox.take() == 3; }));
+    REQUIRE(bench.turn_until([&] { return bench.inbox.receive() == 3; }));
     for (std::size_t index = 0; index < 3; ++index) {
         const std::string identity = bench.inbox.peers[index];
         CHECK(identity.size() == 5);
@@ -118,10 +118,10 @@ TEST_CASE("a REQ envelope is delivered unchanged, with and without correlation",
     RawSession plain = bench.raw("REQ", "plain");
     RawSession correlated = bench.raw("REQ", "correlated");
     plain.peer.send(frame(1, "") + frame(0, "question"));
-    REQUIRE(bench.turn_until([&] { return bench.inbox.take() == 1; }));
+    REQUIRE(bench.turn_until([&] { return bench.inbox.receive() == 1; }));
     const std::string number("\0\0\0\7", 4);
     correlated.peer.send(frame(1, number) + frame(1, "") + frame(1, "two") + frame(0, "frames"));
-    REQUIRE(bench.turn_until([&] { return bench.inbox.take() == 2; }));
+    REQUIRE(bench.turn_until([&] { return bench.inbox.receive() == 2; }));
     CHECK(bench.inbox.messages == std::vector<Frames>{{"", "question"}, {number, "", "two", "frames"}});
     CHECK(bench.router.send("plain", {"", "answer"}) == SendStatus::sent);
     CHECK(bench.router.send("correlated", {number, "", "answer"}) == SendStatus::sent);
@@ -135,12 +135,12 @@ TEST_CASE("an unfinished message of a dying peer is not delivered", "[core][sock
     RawSession dying = bench.raw("DEALER", "dying");
     RawSession other = bench.raw("DEALER", "other");
     dying.peer.send(message("whole", "1") + frame(1, "half") + frame(1, "still half"));
-    REQUIRE(bench.turn_until([&] { return bench.inbox.take() == 1; }));
+    REQUIRE(bench.turn_until([&] { return bench.inbox.receive() == 1; }));
     dying.peer.send(frame(1, "more") + "\1\xFF" + "a part of a frame");
     bench.turn();
     dying.peer.close();
     other.peer.send(message("whole", "2"));
-    REQUIRE(bench.turn_until([&] { return bench.inbox.take() == 2 && bench.router.peers().size() == 1; }));
+    REQUIRE(bench.turn_until([&] { return bench.inbox.receive() == 2 && bench.router.peers().size() == 1; }));
     CHECK(bench.inbox.messages == std::vector<Frames>{{"whole", "1"}, {"whole", "2"}});
 }
 
@@ -155,7 +155,7 @@ TEST_CASE("messages that arrived before the end of the stream are delivered", "[
     REQUIRE(leaving.peer.send(bytes));
     leaving.peer.close();
     REQUIRE(bench.turn_until([&] {
-        bench.inbox.take();
+        bench.inbox.receive();
         return bench.router.peers().empty();
     }));
     REQUIRE(bench.inbox.messages.size() == 1'000);
@@ -171,11 +171,11 @@ TEST_CASE("a message longer than one read, of many frames, arrives whole", "[cor
         frames.emplace_back(number * 7, static_cast<char>(number));
     }
     REQUIRE(send_frames(*dealer, frames) == SendStatus::sent);
-    REQUIRE(bench.turn_until([&] { return bench.inbox.take() == 1; }));
+    REQUIRE(bench.turn_until([&] { return bench.inbox.receive() == 1; }));
     CHECK((bench.inbox.messages.at(0) == frames));
     REQUIRE(send_frames(bench.router, frames, "dealer") == SendStatus::sent);
     Inbox at_dealer(*dealer);
-    REQUIRE(bench.turn_until([&] { return at_dealer.take() == 1; }));
+    REQUIRE(bench.turn_until([&] { return at_dealer.receive() == 1; }));
     CHECK((at_dealer.messages.at(0) == frames));
 }
 
@@ -223,9 +223,9 @@ TEST_CASE("a closing router sends pending messages and then knows no peer", "[co
     bool is_done = false;
     bench.router.close(std::chrono::seconds(10), [&] { is_done = true; });
     CHECK(bench.router.send("dealer", {"late"}) == SendStatus::unknown_peer);
-    CHECK(bench.turn_until([&] { return inbox.take() == 50; }));
+    CHECK(bench.turn_until([&] { return inbox.receive() == 50; }));
     CHECK(bench.turn_until([&] {
-        inbox.take();
+        inbox.receive();
         return is_done;
     }));
     CHECK(bench.router.totals().dropped == 0);
@@ -277,10 +277,10 @@ TEST_CASE("a router and a dealer on two threads reply to each other", "[core][so
         REQUIRE(dealer.send({"", std::to_string(number)}) == SendStatus::sent);
         if (number % 100 == 0) {
             bench.turn();
-            inbox.take();
+            inbox.receive();
         }
     }
-    REQUIRE(bench.turn_until([&] { return inbox.take() == count; }));
+    REQUIRE(bench.turn_until([&] { return inbox.receive() == count; }));
     for (std::size_t number = 0; number < count; ++number) {
         REQUIRE(inbox.messages[number] == Frames{"", std::to_string(number)});
     }

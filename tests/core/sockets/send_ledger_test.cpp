@@ -124,7 +124,7 @@ TEST_CASE("a dealer continues in turn", "[core][sockets]") {
         CHECK(dealer.send({std::to_string(number)}) == SendStatus::sent);
     }
     CHECK(dealer.totals().matched == 100);
-    REQUIRE(bench.turn_until([&] { return at_one.take() + at_two.take() == 100; }));
+    REQUIRE(bench.turn_until([&] { return at_one.receive() + at_two.receive() == 100; }));
     for (std::size_t index = 0; index < 50; ++index) {
         CHECK(at_one.messages.at(index) == Frames{std::to_string(2 * index)});
         CHECK(at_two.messages.at(index) == Frames{std::to_string(2 * index + 1)});

@@ -78,9 +78,9 @@ TEST_CASE("a subscriber accepts PUB and XPUB and no other type", "[core][sockets
     }));
     bench.subscriber.subscribe("t");
     pub.peer.send(message("t", "1"));
-    REQUIRE(bench.turn_until([&] { return bench.inbox.take() == 1; }));
+    REQUIRE(bench.turn_until([&] { return bench.inbox.receive() == 1; }));
     xpub.peer.send(message("t", "2"));
-    REQUIRE(bench.turn_until([&] { return bench.inbox.take() == 2; }));
+    REQUIRE(bench.turn_until([&] { return bench.inbox.receive() == 2; }));
     CHECK(bench.inbox.messages == std::vector<Frames>{{"t", "1"}, {"t", "2"}});
 }
 
@@ -93,7 +93,7 @@ TEST_CASE("messages in flight when their prefix is unsubscribed are filtered and
     peer.peer.send(message("leave", "1") + message("keep", "2") + message("other", "3") + frame(0, "keeper") +
                    message("kee", "4") + message("", "5") + message("leave", "6"));
     REQUIRE(bench.turn_until([&] {
-        bench.inbox.take();
+        bench.inbox.receive();
         return bench.subscriber.totals().filtered == 5;
     }));
     CHECK(bench.inbox.messages == std::vector<Frames>{{"keep", "2"}, {"keeper"}});
@@ -101,11 +101,11 @@ TEST_CASE("messages in flight when their prefix is unsubscribed are filtered and
 
     bench.subscriber.subscribe("");
     peer.peer.send(message("other", "7") + message("", "8"));
-    REQUIRE(bench.turn_until([&] { return bench.inbox.take() == 4; }));
+    REQUIRE(bench.turn_until([&] { return bench.inbox.receive() == 4; }));
     CHECK(bench.subscriber.totals().filtered == 5);
     bench.subscriber.unsubscribe("");
     peer.peer.send(message("other", "9") + message("keep", "10"));
-    REQUIRE(bench.turn_until([&] { return bench.inbox.take() == 5; }));
+    REQUIRE(bench.turn_until([&] { return bench.inbox.receive() == 5; }));
     CHECK(bench.inbox.messages.back() == Frames{"keep", "10"});
 }
 
@@ -142,7 +142,7 @@ TEST_CASE("only topics that begin with a prefix are delivered, whatever the leng
     }
     peer.peer.send(wire + message(name, "end"));
     expected.push_back({name, "end"});
-    REQUIRE(bench.turn_until([&] { return bench.inbox.take() >= expected.size(); }));
+    REQUIRE(bench.turn_until([&] { return bench.inbox.receive() >= expected.size(); }));
     CHECK(bench.inbox.messages == expected);
     CHECK(bench.subscriber.totals().filtered == bench.subscriber.totals().received - expected.size());
 }
@@ -195,7 +195,7 @@ TEST_CASE("a subscriber receives from every publisher that it is connected to, o
     for (const auto& publisher : publishers) {
         publisher->send("t", "x");
     }
-    CHECK(bench.turn_until([&] { return inbox.take() == 3; }));
+    CHECK(bench.turn_until([&] { return inbox.receive() == 3; }));
     CHECK(inbox.messages == std::vector<Frames>(3, Frames{"t", "x"}));
 }
 
@@ -215,13 +215,13 @@ TEST_CASE("a publisher that reconnects gets all 5000 subscriptions again", "[cor
         Publisher publisher(bench.reactor, {});
         publisher.bind(endpoint);
         REQUIRE(bench.turn_until([&] {
-            inbox.take();
+            inbox.receive();
             return publisher.totals().subscriptions == count;
         }));
         for (std::size_t number = 0; number < count; ++number) {
             publisher.send(prefix_number(number), "x");
         }
-        REQUIRE(bench.turn_until([&] { return inbox.take() == life * count; }));
+        REQUIRE(bench.turn_until([&] { return inbox.receive() == life * count; }));
     }
     CHECK(inbox.messages.back() == Frames{prefix_number(count - 1), "x"});
 }
@@ -239,7 +239,7 @@ TEST_CASE("a subscription made while a publisher is away is sent when it reconne
         publisher.bind(endpoint);
         REQUIRE(bench.turn_until([&] { return publisher.totals().subscriptions == 1; }));
     }
-    REQUIRE(bench.turn_until([&] { return inbox.take() == 0 && subscriber.peers().empty(); }));
+    REQUIRE(bench.turn_until([&] { return inbox.receive() == 0 && subscriber.peers().empty(); }));
     subscriber.unsubscribe("old");
     subscriber.subscribe("new");
     Publisher publisher(bench.reactor, {});
@@ -247,7 +247,7 @@ TEST_CASE("a subscription made while a publisher is away is sent when it reconne
     REQUIRE(bench.turn_until([&] { return publisher.totals().subscriptions == 1; }));
     publisher.send("old", "1");
     publisher.send("new", "2");
-    REQUIRE(bench.turn_until([&] { return inbox.take() == 1; }));
+    REQUIRE(bench.turn_until([&] { return inbox.receive() == 1; }));
     CHECK(inbox.messages == std::vector<Frames>{{"new", "2"}});
 }
 
@@ -332,7 +332,7 @@ TEST_CASE("a bound subscriber receives from publishers that connect", "[core][so
     REQUIRE(bench.turn_until([&] { return one.totals().subscriptions + two.totals().subscriptions == 2; }));
     one.send("t", "1");
     two.send("t", "2");
-    CHECK(bench.turn_until([&] { return bench.inbox.take() == 2; }));
+    CHECK(bench.turn_until([&] { return bench.inbox.receive() == 2; }));
 }
 
 TEST_CASE("a closed subscriber delivers nothing more and its publishers see the end", "[core][sockets]") {
@@ -341,11 +341,11 @@ TEST_CASE("a closed subscriber delivers nothing more and its publishers see the 
     RawSession peer = bench.publisher();
     RawPeer silent(bench.endpoint);
     peer.peer.send(message("t", "1"));
-    REQUIRE(bench.turn_until([&] { return bench.inbox.take() == 1; }));
+    REQUIRE(bench.turn_until([&] { return bench.inbox.receive() == 1; }));
     peer.peer.send(message("t", "2"));
     bench.turn();
     bench.subscriber.close();
-    CHECK(bench.inbox.take() == 1);
+    CHECK(bench.inbox.receive() == 1);
     CHECK(bench.subscriber.peers().empty());
     CHECK(bench.subscriber.endpoints().empty());
     CHECK(bench.turn_until([&] {
@@ -355,7 +355,7 @@ TEST_CASE("a closed subscriber delivers nothing more and its publishers see the 
     }));
     bench.subscriber.subscribe("more");
     bench.subscriber.close();
-    CHECK_FALSE(bench.inbox.take() == 2);
+    CHECK_FALSE(bench.inbox.receive() == 2);
 }
 
 TEST_CASE("a subscriber on one thread receives everything from a publisher on another", "[core][sockets]") {

@@ -29,7 +29,7 @@ struct Ends {
     SocketOptions binding;
 };
 
-std::uint64_t told_dropped(const MonitorLog& events) {
+std::uint64_t reported_dropped(const MonitorLog& events) {
     return std::accumulate(events.entries.begin(), events.entries.end(), std::uint64_t{0},
                            [](std::uint64_t sum, const MonitorLog::Entry& entry) {
                                return sum + (entry.kind == MonitorEventKind::dropped ? entry.count : 0);
@@ -49,14 +49,14 @@ void check_small_ones_arrive(Bench& bench, Socket& sender, Router& receiver, con
         expected.push_back({std::to_string(number)});
         REQUIRE(sender.send(peer..., {expected.back()[0]}) == SendStatus::sent);
     }
-    CHECK(bench.turn_until([&] { return at_sender.take() == 0 && inbox.take() >= count; }));
+    CHECK(bench.turn_until([&] { return at_sender.receive() == 0 && inbox.receive() >= count; }));
     CHECK(inbox.messages == expected);
     CHECK(sender.totals().sent == count);
     CHECK(sender.totals().dropped == 1);
     CHECK(adds_up(sender.totals()));
     CHECK(sender.totals().connections_made == limits::cuts_per_message_max + 1);
     CHECK(receiver.totals().violations == limits::cuts_per_message_max);
-    CHECK(told_dropped(events) == 1);
+    CHECK(reported_dropped(events) == 1);
     sender.set_monitor({});
 }
 
@@ -102,7 +102,7 @@ TEST_CASE("a peer that restarts twice in the middle of a message still gets it",
     Router router(bench.reactor, ends.binding);
     Inbox inbox(router);
     router.bind(endpoint);
-    CHECK(bench.turn_until([&] { return at_dealer.take() == 0 && inbox.take() == 2; }));
+    CHECK(bench.turn_until([&] { return at_dealer.receive() == 0 && inbox.receive() == 2; }));
     CHECK(inbox.messages == std::vector<Frames>{{large}, {"behind"}});
     CHECK(dealer.totals().dropped == 0);
     CHECK(adds_up(dealer.totals()));

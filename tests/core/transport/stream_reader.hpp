@@ -24,11 +24,11 @@ class StreamReader {
             if (last.status != IoStatus::ok) {
                 break;
             }
-            take(input_.unread().size());
+            consume(input_.unread().size());
         }
         return received;
     }
-    void take(std::size_t bytes) {
+    void consume(std::size_t bytes) {
         received.append(reinterpret_cast<const char*>(input_.unread().data()), bytes);
         input_.consume(bytes);
     }

@@ -121,7 +121,7 @@ struct Transcript {
     Bytes input(frame);
     TELEGATE_ASSERT(decoder.feed(input) == FeedStatus::frame_ready);
     Buffer answer;
-    (void)to.take(*parse_command(decoder.frame().body), answer);
+    (void)to.receive(*parse_command(decoder.frame().body), answer);
     return answer;
 }
 

@@ -59,8 +59,8 @@ struct CurveGateway : CurveSettings, GatewayFixture {
     std::size_t connect_as(const CurveKeyPair& keys) { return connect(sealed_address, CurveClient{keys, server_key}); }
     /// Returns whether more messages arrive.
     bool receives(std::size_t subscriber) {
-        const std::size_t before = inboxes.at(subscriber)->take();
-        return bench.turn_until([&] { return inboxes.at(subscriber)->take() >= before + 5; });
+        const std::size_t before = inboxes.at(subscriber)->receive();
+        return bench.turn_until([&] { return inboxes.at(subscriber)->receive() >= before + 5; });
     }
     /// Returns whether the gateway has refused this many subscribers; the accepted ones keep receiving.
     bool has_refused(std::uint64_t count) {
@@ -69,7 +69,7 @@ struct CurveGateway : CurveSettings, GatewayFixture {
     template <class Condition>
     bool turn_until(Condition condition) {
         return bench.turn_until([&] {
-            std::for_each(inboxes.begin(), inboxes.end(), [](const auto& inbox) { inbox->take(); });
+            std::for_each(inboxes.begin(), inboxes.end(), [](const auto& inbox) { inbox->receive(); });
             return condition();
         });
     }

@@ -35,7 +35,7 @@ struct Listener {
     std::vector<std::string> payloads(const std::string& topic, std::size_t count) {
         std::vector<std::string> result;
         const bool came = bench.turn_until([&] {
-            inbox.take();
+            inbox.receive();
             result.clear();
             for (const Frames& message : inbox.messages) {
                 if (message.at(0) == topic) {
@@ -51,7 +51,7 @@ struct Listener {
     /// Reads until the gateway closes the connection.
     bool reads_to_the_end() {
         return bench.turn_until([&] {
-            inbox.take();
+            inbox.receive();
             return subscriber.peers().empty();
         });
     }

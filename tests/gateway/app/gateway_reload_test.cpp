@@ -92,10 +92,10 @@ TEST_CASE("a subscriber at an endpoint added by a reload receives samples", "[ga
     Inbox<Subscriber> inbox(subscriber);
     subscriber.subscribe("boiler/");
     subscriber.connect(std::get<Endpoint>(parse_endpoint(fixture.status().endpoints.at(0).endpoint)));
-    CHECK(bench.turn_until([&] { return inbox.take() >= 5; }));
+    CHECK(bench.turn_until([&] { return inbox.receive() >= 5; }));
     CHECK(fixture.change_to(rest_section + boiler_device).outcome == ReloadOutcome::applied);
     CHECK(bench.turn_until([&] {
-        inbox.take();
+        inbox.receive();
         return subscriber.peers().empty();
     }));
     CHECK(fixture.status().endpoints.empty());

@@ -64,7 +64,7 @@ struct LastValuesLine {
     /// Returns sequence numbers by topic, after everything was received.
     std::map<std::string, std::vector<std::uint64_t>> received() {
         REQUIRE(bench.turn_until([&] {
-            inbox.take();
+            inbox.receive();
             const PublisherTotals totals = publishers.totals();
             return totals.matched > 0 && last_values.waiting() == 0 &&
                    inbox.messages.size() == totals.matched - totals.dropped;

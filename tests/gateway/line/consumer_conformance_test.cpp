@@ -71,7 +71,7 @@ struct PublishedFormat {
 ConsumerSubject format_subject(ConsumerSource& source, PayloadFormat format) {
     const auto parts = std::make_shared<PublishedFormat>(source, format);
     const auto delivered = [parts, format, &source] {
-        CHECK(source.bench.turn_until([&] { return parts->inbox.take() == parts->publisher.totals().matched; }));
+        CHECK(source.bench.turn_until([&] { return parts->inbox.receive() == parts->publisher.totals().matched; }));
         Delivered result;
         for (const Frames& frames : parts->inbox.messages) {
             std::string topic = frames.at(0);

@@ -75,7 +75,7 @@ struct PumpLine {
     }
     /// Returns the messages of a subscriber as soon as there are this many.
     const std::vector<Frames>& receive(std::size_t subscriber, std::size_t count) {
-        CHECK(bench.turn_until([&] { return inboxes[subscriber].take() >= count; }));
+        CHECK(bench.turn_until([&] { return inboxes[subscriber].receive() >= count; }));
         return inboxes[subscriber].messages;
     }
 

@@ -220,7 +220,7 @@ TEST_CASE("each of many channels sends heartbeats", "[gateway][pump][beat]") {
     beats.set_interval(std::chrono::milliseconds(10));
     std::set<std::string> topics;
     CHECK(line.bench.turn_until([&] {
-        line.inboxes[0].take();
+        line.inboxes[0].receive();
         for (const Frames& message : line.inboxes[0].messages) {
             topics.insert(message.at(0));
         }

@@ -29,7 +29,7 @@ class ReactorLoop final : public AdapterLoop {
     void wait_writable() override { watch_->wait_writable(); }
     void call_later(std::function<void()> call) override {
         call_ = std::move(call);
-        later_.ask();
+        later_.schedule();
     }
     void cancel_later() noexcept override { later_.cancel(); }
 

@@ -61,7 +61,7 @@ void NatsLink::open(const NatsAddress& address) {
 }
 
 void NatsLink::lookup_done() {
-    addresses_ = lookup_->take().addresses;
+    addresses_ = lookup_->take_result().addresses;
     std::reverse(addresses_.begin(), addresses_.end());
     loop_.unwatch();
     lookup_.reset();

@@ -46,11 +46,11 @@ Adapter::Events UplinkRunner::events() {
         if (back_end.last && !is_other) {
             receipts_.compare(*back_end.last, receipts_.last_place());
         }
-        later_.ask();
+        later_.schedule();
     };
     events.checked = [this](Place last) {
         receipts_.compare(last, place_at_check_);
-        later_.ask();
+        later_.schedule();
     };
     events.acknowledged = [this](std::uint64_t number, bool is_duplicate, Place place) {
         Delivery& delivery = lane_of(number).delivery;
@@ -74,7 +74,7 @@ Adapter::Events UplinkRunner::events() {
         if (is_sending) {
             next_status_.error.clear();
         }
-        later_.ask();
+        later_.schedule();
     };
     events.refused = [this](std::uint64_t number, Refusal refusal, const std::string& reason) {
         Lane& lane = lane_of(number);
@@ -83,12 +83,12 @@ Adapter::Events UplinkRunner::events() {
             lane.rejection = reason;
         }
         note_failure("refused: " + reason);
-        later_.ask();
+        later_.schedule();
     };
     events.down = [this](const std::string& reason, bool is_refused) {
         disconnect(parts_.clock.mono_now(), is_refused);
         note_failure(reason);
-        later_.ask();
+        later_.schedule();
     };
     return events;
 }

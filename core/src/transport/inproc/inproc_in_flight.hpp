@@ -28,7 +28,7 @@ class InprocInFlight {
     [[nodiscard]] const Segment* last_segment() const noexcept;
     /// Releases the pieces before the one that has `count` predecessors.
     void release_before(std::uint64_t count) noexcept;
-    /// Returns how many pieces in total must have been given back for half of `bytes_max`, and half of the pieces, to
+    /// Returns how many pieces in total must have been returned for half of `bytes_max`, and half of the pieces, to
     /// be free.
     [[nodiscard]] std::uint64_t count_for_half(std::size_t bytes_max) const noexcept;
     /// Adds the memory of all pieces to `memory`, marks the segments as not reusable, and releases them.

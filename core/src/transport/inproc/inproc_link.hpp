@@ -18,11 +18,11 @@ struct Piece {
     std::size_t bytes = 0;
 };
 
-/// One direction of a link: pieces in order, lent by the writer and given back by the reader.
+/// One direction of a link: pieces in order, lent by the writer and returned by the reader.
 ///
 /// Threads: one writer, one reader. Each side has its own cache lines, and remembers what it last saw of the other
 /// side.
-/// Limits: inproc_parts_max pieces that were not given back.
+/// Limits: inproc_parts_max pieces that were not returned.
 /// Failure: none.
 ///
 /// A waiter sets its flag and then rechecks; the other side publishes and then checks the flag. All four accesses are
@@ -32,7 +32,7 @@ class PieceRing {
     // For the writer.
 
     [[nodiscard]] std::uint64_t put_count() const noexcept { return put_; }
-    /// Returns the number of pieces given back so far.
+    /// Returns the number of pieces returned so far.
     [[nodiscard]] std::uint64_t finished() const noexcept { return finished_.load(std::memory_order_acquire); }
     /// Adds a piece, which the reader does not see before publish(). The ring must not be full.
     void put(Piece piece) noexcept { pieces_[put_++ % pieces_.size()] = piece; }
@@ -47,24 +47,24 @@ class PieceRing {
     }
     void end() noexcept { ended_.store(true); }
     [[nodiscard]] bool is_reader_gone() const noexcept { return gone_.load(); }
-    /// Requests a wake-up when `count` pieces in total were given back or the reader is gone. Returns true if that is
+    /// Requests a wake-up when `count` pieces in total were returned or the reader is gone. Returns true if that is
     /// already the case.
-    [[nodiscard]] bool ask_for_finished(std::uint64_t count) noexcept {
+    [[nodiscard]] bool await_finished(std::uint64_t count) noexcept {
         writer_waits_for_.store(count);
         return finished_.load() >= count || gone_.load();
     }
 
     // For the reader.
 
-    /// Returns the oldest piece that was not taken, or null.
+    /// Returns the oldest piece that was not removed, or null.
     [[nodiscard]] const Piece* front() noexcept {
         if (taken_ == published_seen_) {
             published_seen_ = published_.load(std::memory_order_acquire);
         }
         return taken_ == published_seen_ ? nullptr : &pieces_[taken_ % pieces_.size()];
     }
-    void take() noexcept { ++taken_; }
-    /// Gives back all pieces taken. Returns true if the writer must be woken.
+    void pop() noexcept { ++taken_; }
+    /// Returns all pieces removed to the writer. Returns true if the writer must be woken.
     [[nodiscard]] bool finish() noexcept {
         finished_.store(taken_);
         std::uint64_t count = writer_waits_for_.load();
@@ -75,7 +75,7 @@ class PieceRing {
     [[nodiscard]] bool has_ended() const noexcept { return ended_.load(); }
     void leave() noexcept { gone_.store(true); }
     /// Requests a wake-up for the next piece or the end. Returns true if there is one already.
-    [[nodiscard]] bool ask_for_piece() noexcept {
+    [[nodiscard]] bool await_piece() noexcept {
         reader_waits_.store(true);
         return published_.load() != taken_ || ended_.load();
     }

@@ -53,11 +53,11 @@ void InprocStream::wait() {
         reactor_.busy_polls().add(*this);
         is_polled_ = true;
     } else {
-        ask_to_be_woken();
+        request_wake();
     }
 }
 
-bool InprocStream::look() noexcept {
+bool InprocStream::poll() noexcept {
     return (wants_readable_ && (can_read() || holds_up_writer())) || (wants_writable_ && can_write());
 }
 
@@ -69,19 +69,19 @@ void InprocStream::found() {
 void InprocStream::not_found() {
     is_polled_ = false;
     polls_first_ = false;
-    ask_to_be_woken();
+    request_wake();
 }
 
 /// Requests a wake-up, then rechecks for what the peer did before it saw the request.
-void InprocStream::ask_to_be_woken() {
+void InprocStream::request_wake() {
     asleep_since_ = std::chrono::steady_clock::now();
     watch_->wait_readable();
-    if (wants_readable_ && (in_.ask_for_piece() || holds_up_writer())) {
+    if (wants_readable_ && (in_.await_piece() || holds_up_writer())) {
         wake_myself();
     }
     // Half of what may be in flight, so that the two sides do not synchronize for every single piece.
     reclaim();
-    if (wants_writable_ && out_.ask_for_finished(in_flight_.count_for_half(bytes_in_flight_max_))) {
+    if (wants_writable_ && out_.await_finished(in_flight_.count_for_half(bytes_in_flight_max_))) {
         wake_myself();
     }
 }
@@ -181,10 +181,10 @@ bool InprocStream::put(const StreamPart& part, Copies& copies) {
 StreamRead InprocStream::read(Input& input) {
     if (lent_bytes_ > 0) {
         if (!input.unread().empty()) {
-            (void)input.room();  // copies the beginning of a message out of the memory that is given back
+            (void)input.room();  // copies the beginning of a message out of the memory that is returned
         }
         lent_bytes_ = 0;
-        give_back();
+        return_pieces();
     }
     if (!can_read()) {
         return {IoStatus::would_block, 0, 0};
@@ -201,7 +201,7 @@ StreamRead InprocStream::read(Input& input) {
         input.lend(bytes);
         lent_bytes_ = piece->bytes;
         front_read_ = 0;
-        in_.take();
+        in_.pop();
         return {IoStatus::ok, bytes.size(), 0, in_.front() != nullptr};
     }
     const std::span<std::byte> room = input.room();
@@ -211,13 +211,13 @@ StreamRead InprocStream::read(Input& input) {
     front_read_ += count;
     if (count == bytes.size()) {
         front_read_ = 0;
-        in_.take();
-        give_back();
+        in_.pop();
+        return_pieces();
     }
     return {IoStatus::ok, count, 0, in_.front() != nullptr};
 }
 
-void InprocStream::give_back() noexcept {
+void InprocStream::return_pieces() noexcept {
     if (in_.finish()) {
         wake_peer();
     }

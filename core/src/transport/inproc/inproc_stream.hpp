@@ -70,19 +70,19 @@ class InprocStream final : public Stream, private BusyPolled {
     void wake_peer() noexcept { link_->wakers[1 - side_].wake(); }
     void wake_myself() noexcept { link_->wakers[side_].wake(); }
     void wait();
-    [[nodiscard]] bool look() noexcept override;
+    [[nodiscard]] bool poll() noexcept override;
     void found() override;
     void not_found() override;
     void woken();
-    void ask_to_be_woken();
+    void request_wake();
     void call_back();
     void reclaim() const noexcept { in_flight_.release_before(out_.finished()); }
     [[nodiscard]] bool can_read() noexcept { return in_.front() != nullptr || in_.has_ended(); }
     [[nodiscard]] bool can_write() noexcept;
-    /// Returns whether the writer may have to wait for the piece that our reader holds, which only a read gives back.
+    /// Returns whether the writer may have to wait for the piece that our reader holds, which only a read returns.
     [[nodiscard]] bool holds_up_writer() const noexcept { return lent_bytes_ > bytes_in_flight / 2; }
     [[nodiscard]] bool put(const StreamPart& part, Copies& copies);
-    void give_back() noexcept;
+    void return_pieces() noexcept;
 
     Reactor& reactor_;
     const std::shared_ptr<InprocLink> link_;

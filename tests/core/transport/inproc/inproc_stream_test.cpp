@@ -89,7 +89,7 @@ TEST_CASE("a segment is held until the reader is done with it, and no longer", "
     CHECK(f.pair.connected->read(reader.input()).bytes == 5);
     CHECK(f.pair.accepted->unacknowledged_bytes() == 5);
     CHECK(part.segment->refs == 2);
-    reader.take(5);
+    reader.consume(5);
     CHECK(f.pair.connected->read(reader.input()).status == IoStatus::would_block);
     CHECK(f.pair.accepted->unacknowledged_bytes() == 0);
     CHECK(part.segment->refs == 1);
@@ -173,13 +173,13 @@ TEST_CASE("the beginning of a lent message survives the reading of its end", "[c
     Input& input = reader.input();
     CHECK(f.write_in_segment("message one, mess").bytes == 17);
     CHECK(f.pair.connected->read(input).bytes == 17);
-    reader.take(13);
+    reader.consume(13);
     CHECK(f.pair.connected->read(input).status == IoStatus::would_block);
     CHECK(f.pair.accepted->unacknowledged_bytes() == 0);  // it holds no memory of the writer while it waits
     CHECK(f.write_in_segment("age two").bytes == 7);
     while (f.pair.connected->read(input).status == IoStatus::ok) {
     }
-    reader.take(input.unread().size());
+    reader.consume(input.unread().size());
     CHECK(reader.received == "message one, message two");
 }
 
@@ -251,7 +251,7 @@ TEST_CASE("a waiting reader that holds a large piece is called to give it back",
     REQUIRE(f.write_in_segment(text).bytes == text.size());
     f.pair.accepted->wait_writable();
     REQUIRE(f.pair.connected->read(reader.input()).bytes == text.size());
-    reader.take(text.size());
+    reader.consume(text.size());
     f.pair.connected->wait_readable();  // nothing more has arrived, and nothing can arrive
     CHECK(eventually([&] {
         f.reactor.poll();
@@ -269,12 +269,12 @@ TEST_CASE("a reader that holds the rest of a large piece is called to give it ba
     REQUIRE(f.write_in_segment(pattern(300'000)).bytes == 300'000);
     f.pair.accepted->wait_writable();
     REQUIRE(f.pair.connected->read(reader.input()).bytes == 2);
-    reader.take(1);
+    reader.consume(1);
     REQUIRE(f.pair.connected->read(reader.input()).status == IoStatus::ok);  // copied after the remaining data
-    reader.take(reader.input().unread().size());
+    reader.consume(reader.input().unread().size());
     REQUIRE(f.pair.connected->read(reader.input()).status == IoStatus::ok);  // lent
     REQUIRE(reader.input().unread().size() < bytes_in_flight / 2);
-    reader.take(reader.input().unread().size());
+    reader.consume(reader.input().unread().size());
     f.pair.connected->wait_readable();
     CHECK(eventually([&] {
         f.reactor.poll();

@@ -103,16 +103,16 @@ class Talker {
             }
             // Sometimes not everything, as when a message has not arrived completely.
             const std::size_t unread = input_.unread().size();
-            take(unread - std::min<std::size_t>(unread, next(3) == 0 ? next(20) : 0));
+            receive(unread - std::min<std::size_t>(unread, next(3) == 0 ? next(20) : 0));
         }
         if (has_ended) {
-            take(input_.unread().size());
+            receive(input_.unread().size());
         } else {
             stream_->wait_readable();
         }
     }
 
-    void take(std::size_t bytes) {
+    void receive(std::size_t bytes) {
         while (bytes > 0) {
             const std::size_t count = std::min<std::size_t>(bytes, 251 * 200);
             is_right = is_right && std::memcmp(input_.unread().data(), text_.data() + received % 251, count) == 0;

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""LaneLink (core/src/publish/lane_link.hpp): neither side sleeps while the other has published something for it."""
+"""ShardLink (core/src/publish/shard_link.hpp): neither side sleeps while the other has published something for it."""
 
 import unittest
 
 from explorer import (ACQ_REL, ACQUIRE, RELAXED, RELEASE, SEQ_CST, Model, ModelTest, exchange, load, rmw, store, touch)
 
 WAKER, SOCKET = 1, 2  # events of the shard's reactor
-NOTHING_WAITS = 99  # LaneProgress::nothing_waits
+NOTHING_WAITS = 99  # ReadProgress::nothing_waits
 
 
 def add_event(event):
@@ -17,7 +17,7 @@ def take_events():
     return exchange("events", 0, ACQ_REL, until=bool)
 
 
-def wake_shard():  # LaneLink::wake_shard()
+def wake_shard():  # ShardLink::wake_shard()
     if (yield load("shard_waits")) and (yield exchange("shard_waits", False)):
         yield add_event(WAKER)
 
@@ -32,8 +32,8 @@ def wait_for_post():
 
 def records(count=3, publish_order=SEQ_CST, report_order=SEQ_CST, shard_rechecks=True, publisher_rechecks=True,
             publishes_first=True):
-    """Lane::flush() (core/src/publish/lane.cpp), called for each record, and Shard::on_wake() and finish_turn()
-    (core/src/shards/shard.cpp). The link holds two records."""
+    """ShardQueue::flush() (core/src/publish/shard_queue.cpp), called for each record, and Shard::on_wake() and
+    finish_turn() (core/src/shards/shard.cpp). The link holds two records."""
     def can_put(put):
         return put - (yield load("applied")) < 2
 
@@ -41,19 +41,19 @@ def records(count=3, publish_order=SEQ_CST, report_order=SEQ_CST, shard_rechecks
         put = 0
         while put < count:
             if not (yield from can_put(put)):
-                yield store("awaits_progress", True)  # LaneLink::await_progress()
+                yield store("awaits_progress", True)  # ShardLink::await_progress()
                 if not publisher_rechecks or not (yield from can_put(put)):
                     yield wait_for_post()
                     continue
             yield touch(f"record {put % 2}")
             put += 1
-            if publishes_first:  # LaneLink::publish()
+            if publishes_first:  # ShardLink::publish()
                 yield store("published", put, publish_order)
             yield from wake_shard()
             if not publishes_first:
                 yield store("published", put, publish_order)
 
-    def report(taken, applied):  # LaneLink::report()
+    def report(taken, applied):  # ShardLink::report()
         yield store("applied", taken, report_order)
         if taken != applied and (yield load("awaits_progress")) and (yield exchange("awaits_progress", False)):
             yield wake_publisher()
@@ -64,10 +64,10 @@ def records(count=3, publish_order=SEQ_CST, report_order=SEQ_CST, shard_rechecks
         while True:
             if not again:
                 yield take_events()
-            while taken != (yield load("published", ACQUIRE)):  # LaneLink::front()
+            while taken != (yield load("published", ACQUIRE)):  # ShardLink::front()
                 yield touch(f"record {taken % 2}")
                 taken += 1
-            yield store("shard_waits", True)  # LaneLink::await_record()
+            yield store("shard_waits", True)  # ShardLink::await_record()
             again = shard_rechecks and (yield load("published")) != taken
             if again:
                 yield store("shard_waits", False)
@@ -81,10 +81,10 @@ def records(count=3, publish_order=SEQ_CST, report_order=SEQ_CST, shard_rechecks
 
 
 def room(wakes_shard=True, await_order=SEQ_CST, shard_waits_order=SEQ_CST, is_awaited_order=SEQ_CST):
-    """Lane::await_room() of a publisher with the policy `block`. A session of the shard has to write to its socket
-    first. The shard begins at the end of a turn."""
+    """ShardQueue::await_room() of a publisher with the policy `block`. A session of the shard has to write to its
+    socket first. The shard begins at the end of a turn."""
     def publisher():
-        yield exchange("awaited", 1, await_order)  # LaneLink::await_room()
+        yield exchange("awaited", 1, await_order)  # ShardLink::await_room()
         if wakes_shard:
             yield from wake_shard()
         yield wait_for_post()
@@ -99,9 +99,9 @@ def room(wakes_shard=True, await_order=SEQ_CST, shard_waits_order=SEQ_CST, is_aw
             if events & SOCKET:
                 oldest = NOTHING_WAITS
             if events & WAKER:
-                yield store("shard_waits", True, shard_waits_order)  # LaneLink::await_record()
+                yield store("shard_waits", True, shard_waits_order)  # ShardLink::await_record()
             if (yield load("awaited", is_awaited_order)):  # Shard::finish_turn()
-                yield store("oldest", oldest)  # LaneLink::report()
+                yield store("oldest", oldest)  # ShardLink::report()
                 awaited = yield load("awaited")
                 if awaited and oldest >= awaited and (yield exchange("awaited", 0)):
                     yield wake_publisher()
@@ -111,15 +111,15 @@ def room(wakes_shard=True, await_order=SEQ_CST, shard_waits_order=SEQ_CST, is_aw
                  [publisher, peer, shard], servants=("shard",))
 
 
-def loans(give_back_order=RELEASE, take_back_order=ACQUIRE):
-    """LaneLink::give_back() and take_back(): the publisher reuses a segment after the shard has read it."""
+def leases(release_order=RELEASE, take_released_order=ACQUIRE):
+    """ShardLink::release() and take_back(): the publisher reuses a segment after the shard has read it."""
     def shard():
         yield touch("segment")
-        yield rmw("back", lambda back: back + 1, give_back_order)
+        yield rmw("back", lambda back: back + 1, release_order)
 
     def publisher():
         yield load("back", RELAXED, until=bool)
-        yield exchange("back", 0, take_back_order)
+        yield exchange("back", 0, take_released_order)
         yield touch("segment")
 
     return Model({"back": 0, "segment": None}, [shard, publisher])
@@ -157,13 +157,13 @@ class Room(ModelTest):
         self.check_breaks(room(is_awaited_order=ACQUIRE), "publisher sleeps forever")
 
 
-class Loans(ModelTest):
+class Leases(ModelTest):
     def test_a_segment_is_not_reused_while_the_shard_reads_it(self):
-        self.check_holds(loans())
+        self.check_holds(leases())
 
     def test_a_weaker_order_on_either_side_is_a_race(self):
-        self.check_breaks(loans(give_back_order=RELAXED), "races for segment")
-        self.check_breaks(loans(take_back_order=RELAXED), "races for segment")
+        self.check_breaks(leases(release_order=RELAXED), "races for segment")
+        self.check_breaks(leases(take_released_order=RELAXED), "races for segment")
 
 
 if __name__ == "__main__":

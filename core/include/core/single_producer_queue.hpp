@@ -15,7 +15,7 @@
 
 namespace telegate {
 
-/// Returns the exact number of items in one lane or in several: the difference between the tails and the heads (or
+/// Returns the exact number of items in one queue or in several: the difference between the tails and the heads (or
 /// their sums) at a moment when the heads did not move. If a head moves during every attempt, returns how many of the
 /// items of a moment ago are left.
 template <class Heads, class Tails>
@@ -39,20 +39,20 @@ template <class Heads, class Tails>
 /// Memory use follows the number of queued items: an emptied block is returned to the producer and written again while
 /// it is in the caches. Nothing is allocated once there are as many blocks as the queue has ever needed.
 ///
-/// Threads: put(), fill(), take_oldest(), is_full(): one producer. take(), is_empty(): one consumer. All others: any.
+/// Threads: put(), fill(), pop_oldest(), is_full(): one producer. pop(), is_empty(): one consumer. All others: any.
 /// Limits: put() never exceeds `capacity`. Memory for the blocks of that capacity and two more.
 /// Failure: the constructor throws std::bad_alloc. If put() and fill() need memory that is not there, the process ends.
 template <class T>
-class SingleProducerLane {
+class SingleProducerQueue {
   public:
-    /// About 4 KiB per block, so that a gateway with hundreds of lanes stays small; larger blocks are not faster.
+    /// About 4 KiB per block, so that a gateway with hundreds of queues stays small; larger blocks are not faster.
     static constexpr std::size_t block_items =
         std::clamp(std::bit_floor(4 * 1024 / sizeof(T)), std::size_t{16}, std::size_t{64});
 
-    /// Preallocates `blocks` blocks, if the capacity needs as many. A lane that is read in time allocates no more than
+    /// Preallocates `blocks` blocks, if the capacity needs as many. A queue that is read in time allocates no more than
     /// two.
-    SingleProducerLane(std::size_t capacity, std::size_t blocks)
-        : SingleProducerLane(std::make_unique_for_overwrite<Block>()) {
+    SingleProducerQueue(std::size_t capacity, std::size_t blocks)
+        : SingleProducerQueue(std::make_unique_for_overwrite<Block>()) {
         while (blocks_ < std::min(blocks_max(capacity), blocks)) {
             Block* const block = std::make_unique_for_overwrite<Block>().release();
             block->next = std::exchange(spares_, block);
@@ -60,7 +60,7 @@ class SingleProducerLane {
         }
     }
 
-    ~SingleProducerLane() {
+    ~SingleProducerQueue() {
         tail_block_->next = nullptr;
         for (Block* list : {head_block_, spares_, returned_.load(std::memory_order_acquire)}) {
             while (list != nullptr) {
@@ -68,8 +68,8 @@ class SingleProducerLane {
             }
         }
     }
-    SingleProducerLane(const SingleProducerLane&) = delete;
-    SingleProducerLane& operator=(const SingleProducerLane&) = delete;
+    SingleProducerQueue(const SingleProducerQueue&) = delete;
+    SingleProducerQueue& operator=(const SingleProducerQueue&) = delete;
 
     /// Adds one item if that needs neither a read of the head nor another block: the fast path of put().
     [[nodiscard]] bool put_quickly(const T& item, std::size_t capacity) noexcept {
@@ -95,7 +95,7 @@ class SingleProducerLane {
         return fill(items.first(std::min<std::uint64_t>(items.size(), room)), capacity);
     }
 
-    /// Adds `items` to the space that take_oldest() has freed, even if the capacity has been reduced since then.
+    /// Adds `items` to the space that pop_oldest() has freed, even if the capacity has been reduced since then.
     std::size_t fill(std::span<const T> items, std::size_t capacity) noexcept {
         const std::uint64_t before = tail_.load(std::memory_order_relaxed);
         std::uint64_t tail = before;
@@ -116,21 +116,21 @@ class SingleProducerLane {
         return static_cast<std::size_t>(tail - before);
     }
 
-    /// Takes the oldest items, up to out.size(), if the lane is full. Takes none if it is no longer full.
-    std::size_t take_oldest(std::span<T> out, std::size_t capacity) noexcept {
+    /// Removes the oldest items, up to out.size(), if the queue is full. Removes none if it is no longer full.
+    std::size_t pop_oldest(std::span<T> out, std::size_t capacity) noexcept {
         const TakerGuard::Evictor evictor(guard_);
         const std::uint64_t tail = tail_.load(std::memory_order_relaxed);
         evicted_at_ = tail;
         const bool has_room = tail - head_.load(std::memory_order_relaxed) < capacity;
-        return has_room ? 0 : take_from_head(out, tail);
+        return has_room ? 0 : pop_from_head(out, tail);
     }
 
-    std::size_t take(std::span<T> out) noexcept {
+    std::size_t pop(std::span<T> out) noexcept {
         const TakerGuard::Consumer consumer(guard_);
         const std::uint64_t head = head_.load(std::memory_order_relaxed);
         // Negative if the producer has evicted items that the consumer has not seen.
         const auto known = static_cast<std::int64_t>(tail_seen_ - head);
-        if (out.size() == 1 && known > 0 && head % block_items != 0) {  // the fast path of take_from_head()
+        if (out.size() == 1 && known > 0 && head % block_items != 0) {  // the fast path of pop_from_head()
             out.front() = head_block_->items[head % block_items];
             head_.store(head + 1, std::memory_order_release);
             return 1;
@@ -138,7 +138,7 @@ class SingleProducerLane {
         if (known < static_cast<std::int64_t>(out.size())) {
             tail_seen_ = tail_.load(std::memory_order_acquire);
         }
-        return take_from_head(out, tail_seen_);
+        return pop_from_head(out, tail_seen_);
     }
 
     /// Returns how many items were ever added.
@@ -178,7 +178,7 @@ class SingleProducerLane {
     static constexpr std::uint64_t quiet_items = 64 * block_items;
 
     /// The first block counts as written and taken: both ends move to the next block with the first item.
-    explicit SingleProducerLane(std::unique_ptr<Block> first) noexcept
+    explicit SingleProducerQueue(std::unique_ptr<Block> first) noexcept
         : tail_block_(first.get()), head_block_(first.release()) {}
 
     /// Moves the tail to an empty block.
@@ -206,13 +206,13 @@ class SingleProducerLane {
     }
 
     /// Called only by the thread that is taking. `tail` is not before the head.
-    [[gnu::noinline]] std::size_t take_from_head(std::span<T> out, std::uint64_t tail) noexcept {
+    [[gnu::noinline]] std::size_t pop_from_head(std::span<T> out, std::uint64_t tail) noexcept {
         std::uint64_t head = head_.load(std::memory_order_relaxed);
         const auto taken = static_cast<std::size_t>(std::min<std::uint64_t>(out.size(), tail - head));
         for (std::size_t left = taken; left > 0;) {
             const std::size_t offset = head % block_items;
             if (offset == 0) {
-                give_back(std::exchange(head_block_, head_block_->next));
+                release(std::exchange(head_block_, head_block_->next));
             }
             const std::size_t count = std::min(left, block_items - offset);
             std::copy_n(head_block_->items.data() + offset, count, out.data() + (taken - left));
@@ -227,7 +227,7 @@ class SingleProducerLane {
 
     /// Returns an emptied block to the producer. Only one thread pushes at a time, and the producer takes all blocks at
     /// once, so a block cannot be removed and pushed again unnoticed (no ABA problem).
-    void give_back(Block* block) noexcept {
+    void release(Block* block) noexcept {
         block->next = returned_.load(std::memory_order_relaxed);
         while (!returned_.compare_exchange_weak(block->next, block, std::memory_order_release,
                                                 std::memory_order_relaxed)) {

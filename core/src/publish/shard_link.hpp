@@ -20,48 +20,48 @@
 namespace telegate {
 
 /// A session of a shard: its place there, and its id, because places are reused.
-struct LaneReader {
+struct ShardReader {
     std::uint32_t place = 0;
     std::uint64_t id = 0;
 
-    auto operator<=>(const LaneReader&) const = default;
+    auto operator<=>(const ShardReader&) const = default;
 };
 
-/// The readers of a topic in one shard. The list never changes; everything else belongs to the lane.
-struct LaneReaders {
-    std::span<const LaneReader> list;
-    std::size_t uses = 0;           // number of reader sets, and of ranges in the lane
+/// The readers of a topic in one shard. The list never changes; everything else belongs to the queue.
+struct ShardReaders {
+    std::span<const ShardReader> list;
+    std::size_t uses = 0;           // number of reader sets, and of ranges in the queue
     std::uint64_t records_end = 0;  // records at or after this number do not refer to it
 };
 
-/// A segment of the log that a shard may read. Created and destroyed by the lane. The shard reads the constant members
-/// and gives the loan back.
-struct Loan {
-    SegmentRef segment;  // used by the lane only
+/// A segment of the log that a shard may read. Created and destroyed by the queue. The shard reads the constant members
+/// and releases the lease.
+struct SegmentLease {
+    SegmentRef segment;  // used by the queue only
     std::byte* const bytes;
     const std::uint64_t start;
     const std::uint32_t capacity;
-    Loan* next = nullptr;  // in the list of returned loans
+    SegmentLease* next = nullptr;  // in the list of returned leases
 };
 
 /// A message for one session, see Publisher::send_to().
-struct LaneMessage {
-    LaneReader reader;
+struct ShardMessage {
+    ShardReader reader;
     std::string topic;
     std::string payload;
     std::optional<SampleRange> samples;
 };
 /// Messages that readers have lost, by reader.
-using LaneLosses = std::map<LaneReader, std::uint64_t>;
+using ShardLosses = std::map<ShardReader, std::uint64_t>;
 /// The data that a shard gets besides the log.
-using LaneNote = std::variant<LaneMessage, LaneLosses>;
+using LinkNote = std::variant<ShardMessage, ShardLosses>;
 
 /// One entry for a shard, in order: a range of the log and its readers; or, without readers, a note or only the log's
 /// end.
-struct LaneRecord {
-    Loan* loan = nullptr;
-    const LaneReaders* readers = nullptr;
-    LaneNote* note = nullptr;  // deleted by the side that takes the record
+struct LinkRecord {
+    SegmentLease* lease = nullptr;
+    const ShardReaders* readers = nullptr;
+    LinkNote* note = nullptr;  // deleted by the side that takes the record
     std::uint32_t begin = 0;
     std::uint32_t end = 0;
     std::uint32_t limit = 0;  // of the segment; covers the samples of the range
@@ -70,7 +70,7 @@ struct LaneRecord {
 };
 
 /// The progress of a log's readers.
-struct LaneProgress {
+struct ReadProgress {
     static constexpr std::uint64_t nothing_waits = UINT64_MAX;
 
     std::uint64_t oldest;     // nothing pending lies before this position
@@ -83,21 +83,21 @@ struct BlockLimit {
     std::uint64_t bytes_max = UINT64_MAX;    // the smallest limit of a subscriber; UINT64_MAX: none is blocking
 };
 
-/// The link between the publisher's thread and a shard's: records in one direction, loans and progress in the other.
+/// The link between the publisher's thread and a shard's: records in one direction, leases and progress in the other.
 ///
 /// Threads: the publisher's and the shard's, each for its own functions.
-/// Limits: lane_records_max records that are not applied yet; one loan for each segment that is read.
+/// Limits: link_records_max records that are not applied yet; one lease for each segment that is read.
 /// Failure: the constructor throws std::system_error if no descriptor is available.
 ///
-/// A published record makes visible what the publisher has written; a returned loan guarantees that the shard has
+/// A published record makes visible what the publisher has written; a returned lease guarantees that the shard has
 /// finished reading. A waiter sets its flag and then rechecks; a producer publishes and then checks the flag. These
 /// four operations are sequentially consistent, so that one of the two sides sees the other.
-class LaneLink {
+class ShardLink {
   public:
-    LaneLink() = default;
-    ~LaneLink();
-    LaneLink(const LaneLink&) = delete;
-    LaneLink& operator=(const LaneLink&) = delete;
+    ShardLink() = default;
+    ~ShardLink();
+    ShardLink(const ShardLink&) = delete;
+    ShardLink& operator=(const ShardLink&) = delete;
 
     // For the publisher.
 
@@ -110,7 +110,7 @@ class LaneLink {
     [[nodiscard]] BlockLimit block_limit() const noexcept { return {block_end_max_.load(), block_bytes_max_.load()}; }
     [[nodiscard]] bool has_room() const noexcept { return put_ - applied() < records_.size(); }
     /// Adds a record, which the shard does not see before publish(). Requires has_room().
-    void put(const LaneRecord& record) noexcept { records_[put_++ % records_.size()] = record; }
+    void put(const LinkRecord& record) noexcept { records_[put_++ % records_.size()] = record; }
     void publish() noexcept {
         published_.store(put_);
         wake_shard();
@@ -129,19 +129,20 @@ class LaneLink {
         awaited_log_end_.store(log_end);
         wake_shard();  // it has to check
     }
-    /// Returns all loans that were given back, as a linked list.
-    [[nodiscard]] Loan* take_back() noexcept {
-        return back_.load(std::memory_order_relaxed) == nullptr ? nullptr
-                                                                : back_.exchange(nullptr, std::memory_order_acquire);
+    /// Returns all released leases, as a linked list.
+    [[nodiscard]] SegmentLease* take_released() noexcept {
+        return released_.load(std::memory_order_relaxed) == nullptr
+                   ? nullptr
+                   : released_.exchange(nullptr, std::memory_order_acquire);
     }
 
     // For the shard.
 
-    /// Returns the oldest record that was not taken, or null.
-    [[nodiscard]] const LaneRecord* front() noexcept {
+    /// Returns the oldest record that was not removed, or null.
+    [[nodiscard]] const LinkRecord* front() noexcept {
         return taken_ == published_.load(std::memory_order_acquire) ? nullptr : &records_[taken_ % records_.size()];
     }
-    void take() noexcept { ++taken_; }
+    void pop() noexcept { ++taken_; }
     [[nodiscard]] std::uint64_t taken() const noexcept { return taken_; }
     /// Requests a wake-up when there is a record. Returns false if there already is one.
     [[nodiscard]] bool await_record() noexcept {
@@ -158,9 +159,10 @@ class LaneLink {
     /// Reports that everything taken is applied, and the progress of the sessions. Returns true if the publisher must
     /// be woken.
     [[nodiscard]] bool report(std::uint64_t oldest, std::uint64_t records_max, const BlockLimit& limit = {}) noexcept;
-    void give_back(Loan* loan) noexcept {
-        loan->next = back_.load(std::memory_order_relaxed);
-        while (!back_.compare_exchange_weak(loan->next, loan, std::memory_order_release, std::memory_order_relaxed)) {
+    void release(SegmentLease* lease) noexcept {
+        lease->next = released_.load(std::memory_order_relaxed);
+        while (!released_.compare_exchange_weak(lease->next, lease, std::memory_order_release,
+                                                std::memory_order_relaxed)) {
         }
     }
     [[nodiscard]] Waker& waker() noexcept { return waker_; }
@@ -180,11 +182,11 @@ class LaneLink {
     alignas(cache_line_bytes) std::uint64_t put_ = 0;
     // Written by the shard.
     alignas(cache_line_bytes) std::atomic<std::uint64_t> applied_{0};
-    std::atomic<std::uint64_t> oldest_{LaneProgress::nothing_waits};
+    std::atomic<std::uint64_t> oldest_{ReadProgress::nothing_waits};
     std::atomic<std::uint64_t> records_max_{limits::backlog_runs_max};
     std::atomic<std::uint64_t> block_end_max_{UINT64_MAX};
     std::atomic<std::uint64_t> block_bytes_max_{UINT64_MAX};
-    std::atomic<Loan*> back_{nullptr};
+    std::atomic<SegmentLease*> released_{nullptr};
     alignas(cache_line_bytes) std::uint64_t taken_ = 0;
     // Written when a side starts or ends a wait.
     alignas(cache_line_bytes) std::atomic<bool> shard_waits_{true};
@@ -193,19 +195,19 @@ class LaneLink {
     std::atomic<std::uint64_t> awaited_records_{0};
     std::atomic<std::uint64_t> awaited_log_end_{nobody_waits};
 
-    alignas(cache_line_bytes) std::array<LaneRecord, limits::lane_records_max> records_;
-    static_assert((limits::lane_records_max & (limits::lane_records_max - 1)) == 0,
+    alignas(cache_line_bytes) std::array<LinkRecord, limits::link_records_max> records_;
+    static_assert((limits::link_records_max & (limits::link_records_max - 1)) == 0,
                   "must be a power of two, so that % is a mask");
     Waker waker_;  // wakes the shard
 };
 
-inline LaneLink::~LaneLink() {
+inline ShardLink::~ShardLink() {
     for (; taken_ != put_; ++taken_) {
         delete records_[taken_ % records_.size()].note;
     }
 }
 
-inline bool LaneLink::report(std::uint64_t oldest, std::uint64_t records_max, const BlockLimit& limit) noexcept {
+inline bool ShardLink::report(std::uint64_t oldest, std::uint64_t records_max, const BlockLimit& limit) noexcept {
     oldest_.store(oldest);
     records_max_.store(records_max);
     block_end_max_.store(limit.log_end_max);

@@ -1,4 +1,4 @@
-#include "session/tail.hpp"
+#include "session/write_cursor.hpp"
 
 #include "core/assert.hpp"
 #include "session/outbox.hpp"
@@ -7,7 +7,7 @@
 
 namespace telegate {
 
-void Tail::open(SegmentLog& log, std::span<Outbox* const> readers, std::size_t bytes_max) noexcept {
+void WriteCursor::open(SegmentLog& log, std::span<Outbox* const> readers, std::size_t bytes_max) noexcept {
     TELEGATE_ASSERT(!is_open());
     const Segment& segment = *log.segment();
     segment_begin_ = segment.bytes.get();
@@ -19,7 +19,7 @@ void Tail::open(SegmentLog& log, std::span<Outbox* const> readers, std::size_t b
     readers_ = readers;
 }
 
-void Tail::close() noexcept {
+void WriteCursor::close() noexcept {
     const std::size_t bytes = open_bytes();
     const auto limit = static_cast<std::uint32_t>(segment_end_ - segment_begin_);
     next_ = nullptr;  // first, because the outboxes check it
