@@ -90,7 +90,7 @@ class Witness {
   public:
     explicit Witness(bool has_whole_epochs) : is_across_batches_(has_whole_epochs) {}
 
-    void take(const LogBatch& batch) {
+    void receive(const LogBatch& batch) {
         TELEGATE_ASSERT(batch.position >= position_ && batch.end_position >= batch.position);
         position_ = batch.end_position;
         if (batch.epoch_ms != epoch_ms_ || batch.restarts_seqs || !is_across_batches_) {
@@ -101,17 +101,17 @@ class Witness {
         for (std::size_t i = 0; i <= batch.samples.size(); ++i) {
             for (; gap < batch.gaps.size() && batch.gaps[gap].before_sample == i; ++gap) {
                 const LogGap& missing = batch.gaps[gap].gap;
-                take(batch, missing.channel, missing.first_seq, missing.last_seq);
+                receive(batch, missing.channel, missing.first_seq, missing.last_seq);
             }
             if (i < batch.samples.size()) {
-                take(batch, batch.samples[i].channel, batch.samples[i].seq, batch.samples[i].seq);
+                receive(batch, batch.samples[i].channel, batch.samples[i].seq, batch.samples[i].seq);
             }
         }
         TELEGATE_ASSERT(gap == batch.gaps.size());
     }
 
   private:
-    void take(const LogBatch& batch, ChannelId channel, std::uint64_t first, std::uint64_t last) {
+    void receive(const LogBatch& batch, ChannelId channel, std::uint64_t first, std::uint64_t last) {
         TELEGATE_ASSERT(batch.find(channel) != nullptr);
         TELEGATE_ASSERT(first >= 1 && first <= last);
         std::uint64_t& before = last_seqs_[channel];
@@ -135,7 +135,7 @@ std::vector<Position> read_from(MemoryFiles& files, Position position, Witness w
     while (reader.next(batch)) {
         TELEGATE_ASSERT(positions.size() < batches_max);
         TELEGATE_ASSERT(reader.position() >= batch.end_position);
-        witness.take(batch);
+        witness.receive(batch);
         positions.push_back(batch.position);
     }
     return positions;
@@ -214,7 +214,7 @@ void read_growing(MemoryFiles& files, Witness witness) {
         std::size_t batches = 0;
         while (reader.next(batch)) {
             TELEGATE_ASSERT(++batches <= bytes_of(files));
-            witness.take(batch);
+            witness.receive(batch);
         }
     }
     content = whole;
@@ -261,7 +261,7 @@ void recover(MemoryFiles& files) {
     std::uint64_t found = 0;
     bool is_ended = false;
     while (reader.next(batch)) {
-        witness.take(batch);
+        witness.receive(batch);
         is_ended = batch.epoch_ms == epoch_ms && batch.ends_epoch;
         found = batch.epoch_ms == epoch_ms && !batch.restarts_seqs ? found : 0;
         found += batch.epoch_ms == epoch_ms ? batch.samples.size() : 0;

@@ -127,7 +127,7 @@ class CrashRun {
                     default:
                         log_->sync();
                         if (log_->status().dropped_unnamed == 0) {
-                            model_.note_sync(epoch_);
+                            model_.record_sync(epoch_);
                         }
                 }
             } catch (const std::system_error&) {  // the disk has failed, and works again
@@ -138,7 +138,7 @@ class CrashRun {
     void close() {
         try {
             log_->close();
-            model_.note_sync(epoch_);
+            model_.record_sync(epoch_);
         } catch (const std::system_error&) {  // the gateway ends all the same
         }
     }

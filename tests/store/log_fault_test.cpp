@@ -33,7 +33,7 @@ void live_with_retries(LogFixture& f) {
         }
     }
     retry(f, [&] { f.log->close(); });
-    f.model.note_sync(f.epoch);
+    f.model.record_sync(f.epoch);
 }
 
 /// Calls `attempt` with the number of a call that is to fail, until it returns that there are not so many calls.
@@ -125,7 +125,7 @@ TEST_CASE("data that a start counts as synced survives a power failure, whatever
         const bool has_failed = f.disk.calls() - before >= call;
         f.disk.clear_faults();
         if (f.log->status().synced >= end) {
-            f.model.note_sync(killed);
+            f.model.record_sync(killed);
         }
         f.disk.crash();
         CHECK(f.check() == "");
@@ -139,7 +139,7 @@ TEST_CASE("a segment counts as renamed only if it was", "[store][fault]") {
         LogFixture f;
         f.sync();
         f.log->close();
-        f.model.note_sync(f.epoch);
+        f.model.record_sync(f.epoch);
         const std::string path = "/log/" + list_segments(f.disk, "/log").front().name;
         f.disk.content(path).assign(f.disk.content(path).size(), std::byte{1});
         const std::uint64_t before = f.disk.calls();

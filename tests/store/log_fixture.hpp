@@ -77,7 +77,7 @@ struct LogFixture {
     void sync() {
         clock.advance(std::chrono::milliseconds(1));
         log->sync();
-        model.note_sync(epoch);
+        model.record_sync(epoch);
     }
 
     [[nodiscard]] std::string check() { return model.check(disk, "/log"); }

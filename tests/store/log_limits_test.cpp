@@ -41,7 +41,7 @@ void run(LogFixture& f, std::chrono::seconds time = seconds(0)) {
     f.sync();
     pass(f, time);
     f.log->close();
-    f.model.note_sync(f.epoch);
+    f.model.record_sync(f.epoch);
 }
 
 /// Attempts to sync once per second. Returns whether the last attempt succeeded.

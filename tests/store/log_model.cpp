@@ -41,7 +41,7 @@ TelemetrySample make_sample(std::int64_t epoch_ms, ChannelId channel, std::uint6
     return sample;
 }
 
-void LogModel::note_sync(std::int64_t epoch_ms) {
+void LogModel::record_sync(std::int64_t epoch_ms) {
     for (auto& [key, channel] : channels_) {
         if (key.first == epoch_ms) {
             channel.synced_seq = channel.last_seq;

@@ -32,7 +32,7 @@ class LogModel {
 
     Channel& at(std::int64_t epoch_ms, const std::string& topic) { return channels_[{epoch_ms, topic}]; }
     /// Everything appended in this epoch is on disk.
-    void note_sync(std::int64_t epoch_ms);
+    void record_sync(std::int64_t epoch_ms);
 
     /// Reads the whole log and compares it with the model. Returns "" or a description of the differences.
     [[nodiscard]] std::string check(FileSystem& files, const std::string& directory,

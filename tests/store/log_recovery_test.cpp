@@ -24,7 +24,7 @@ void live(LogFixture& f) {
         }
     }
     f.log->close();
-    f.model.note_sync(f.epoch);
+    f.model.record_sync(f.epoch);
 }
 
 }  // namespace
@@ -210,7 +210,7 @@ TEST_CASE("a log that is closed while the disk is full names what it could not w
     f.add(1, 5'000);
     CHECK_THROWS_AS(f.log->sync(), std::system_error);
     f.log->close();
-    f.model.note_sync(f.epoch);
+    f.model.record_sync(f.epoch);
     CHECK(f.check() == "");
     f.start();
     CHECK(f.log->recovery().last_epoch_ended);
@@ -267,7 +267,7 @@ TEST_CASE("a log on a disk with space for a single segment replaces it", "[store
     CHECK(f.log->status().segments_removed > 2);
     CHECK(f.disk.exists("/log/reserve"));
     f.log->close();
-    f.model.note_sync(f.epoch);
+    f.model.record_sync(f.epoch);
     CHECK(f.check() == "");
 }
 
@@ -280,7 +280,7 @@ TEST_CASE("a log that is closed while the disk has space for a single segment re
     f.disk.set_capacity(f.disk.used_bytes());
     f.add(0, 25'000);
     f.log->close();
-    f.model.note_sync(f.epoch);
+    f.model.record_sync(f.epoch);
     CHECK(f.log->status().segments_removed == 1);
     CHECK(f.log->status().dropped_full == 0);
     CHECK(f.check() == "");
@@ -300,7 +300,7 @@ TEST_CASE("segments are an eighth of the space on a small disk", "[store][log]")
     CHECK(f.log->status().segments > 4);
     CHECK(f.log->status().segments_removed > 0);
     f.log->close();
-    f.model.note_sync(f.epoch);
+    f.model.record_sync(f.epoch);
     CHECK(f.check() == "");
 }
 
@@ -326,7 +326,7 @@ TEST_CASE("every damaged byte of a segment costs no more than a named range", "[
         f.sync();
     }
     f.log->close();
-    f.model.note_sync(f.epoch);
+    f.model.record_sync(f.epoch);
     const std::string path = "/log/" + list_segments(f.disk, "/log").front().name;
     const std::vector<std::byte> intact = f.disk.content(path);
     for (std::size_t at = 0; at < intact.size(); ++at) {

@@ -24,7 +24,7 @@ TEST_CASE("a log continues after a stop and after a restart", "[store][log]") {
     LogFixture f;
     f.add(0, 100);
     f.log->close();
-    f.model.note_sync(f.epoch);
+    f.model.record_sync(f.epoch);
     f.start();
     CHECK(f.log->recovery().last_epoch_ended);
     f.add(0, 50);
@@ -148,7 +148,7 @@ TEST_CASE("samples that a log leaves out are counted, and do not become gaps", "
     f.add(0, 3);
     f.log->skip(10);
     f.add(1, 2);
-    f.log->note_published(4);  // lost
+    f.log->record_published(4);  // lost
     f.log->skip(5);
     f.sync();
     CHECK(f.log->status().left_out == 0);  // in the block

@@ -86,7 +86,7 @@ class LogBuffer {
                                      const std::function<void()>& on_pending = {},
                                      std::chrono::milliseconds delay_max = write_delay_max);
     /// Removes the entries that are pending now and passes them on in order: append() of `log` takes samples and gaps,
-    /// note_published() the number of the lost samples after their gaps, and skip() the numbers of unwanted ones.
+    /// record_published() the number of the lost samples after their gaps, and skip() the numbers of unwanted ones.
     template <class Log>
     void drain(Log& log);
     /// Makes wait_for_load() return as soon as there are any entries.
@@ -148,7 +148,7 @@ void LogBuffer::pass_on(LostRanges& lost, Log& log) {
     for (const store::LogGap& gap : lost.gaps()) {
         log.append(gap);
     }
-    log.note_published(lost.samples());
+    log.record_published(lost.samples());
     if (lost.skipped() > 0) {
         log.skip(lost.skipped());
     }

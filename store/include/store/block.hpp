@@ -138,7 +138,7 @@ class BlockEncoder {
     void add(const TelemetrySample& sample) { samples_.push_back(sample); }
     /// Adds a gap before the next sample; there must be capacity for it.
     void add(const LogGap& gap);
-    /// Notes samples that were published before the next sample, and are omitted.
+    /// Records samples that were published before the next sample, and are omitted.
     void skip(std::uint64_t samples);
 
     [[nodiscard]] std::size_t samples() const noexcept { return samples_.size(); }

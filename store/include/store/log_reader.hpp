@@ -63,8 +63,8 @@ struct LogBatch {
     void clear() noexcept;
     /// Removes the first samples. published_before must be known.
     void drop_front(std::uint32_t count);
-    /// Removes the samples of channels that are true, by number, and notes the places of the others. `more_gaps`: gaps
-    /// that are to be merged with the samples, in order.
+    /// Removes the samples of channels that are true, by number, and records the places of the others. `more_gaps`:
+    /// gaps that are to be merged with the samples, in order.
     void omit(const std::vector<bool>& channels, std::vector<BlockGap>& more_gaps);
     /// Removes samples outside of these times, and gaps that are not next to one of the others.
     void keep_times(std::int64_t since_ns, std::int64_t until_ns);
@@ -153,7 +153,7 @@ class LogReader {
     void catch_up(const Missing& missing, LogBatch& batch);
     void decode_block(std::uint64_t skipped, LogBatch& batch);
     void omit(const std::vector<ChannelId>& lost, LogBatch& batch);
-    void note_unreadable(GapReason reason) noexcept {
+    void record_unreadable(GapReason reason) noexcept {
         unreadable_ = unreadable_ == GapReason::damaged ? GapReason::damaged : reason;
     }
     [[nodiscard]] GapReason reason_before(std::size_t block);

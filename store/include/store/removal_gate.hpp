@@ -55,10 +55,10 @@ class RemovalGate {
         std::uint64_t bytes = 0;
         std::uint64_t free_bytes_before = 0;
     };
-    void note_removed(const Removal& removal) noexcept;
+    void record_removed(const Removal& removal) noexcept;
     /// Returns the size that the log keeps if the removals since the last useful one are of no use.
     [[nodiscard]] std::uint64_t floor_bytes() const noexcept { return floor_bytes_; }
-    void note_written(std::uint64_t bytes) noexcept { written_ += bytes; }
+    void record_written(std::uint64_t bytes) noexcept { written_ += bytes; }
 
     /// Returns why requests were refused recently.
     [[nodiscard]] SpaceProblem problem(std::int64_t mono_ns) const noexcept;

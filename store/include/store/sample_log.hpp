@@ -119,7 +119,7 @@ class SampleLog {
     void append(std::span<const TelemetrySample> samples);
     void append(const LogGap& gap);
     /// Counts published samples that are not appended but are in gaps.
-    void note_published(std::uint64_t samples) noexcept { status_.published += samples; }
+    void record_published(std::uint64_t samples) noexcept { status_.published += samples; }
     /// Counts published samples that the log leaves out, with their gaps.
     void skip(std::uint64_t samples) {
         status_.published += samples;

@@ -117,8 +117,8 @@ class SegmentReader {
     [[nodiscard]] std::uint64_t find_record(std::uint64_t offset, std::uint64_t file_bytes) const;
     [[nodiscard]] bool add_record(std::uint64_t offset, const RecordHead& record, Bytes head);
     [[nodiscard]] bool add_definitions(Bytes bytes);
-    void note_defined(ChannelId channel);
-    void note_unnamed(const BlockHead& block);
+    void record_defined(ChannelId channel);
+    void record_unnamed(const BlockHead& block);
     void find_names();
     [[nodiscard]] bool has_other_length(const RecordHead& record, std::uint64_t bytes) const;
     void add_block(std::uint64_t offset, const RecordHead& record, const BlockHead& block);

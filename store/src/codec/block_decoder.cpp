@@ -226,7 +226,7 @@ bool BlockDecoder::append_channel(const BlockHead& head, Bytes payload, std::siz
     return true;
 }
 
-/// Sets everything but the values of the samples, and notes where those of each channel are.
+/// Sets everything but the values of the samples, and records where those of each channel are.
 void BlockDecoder::place_samples(const BlockHead& head, std::span<TelemetrySample> samples) {
     Scratch& scratch = *scratch_;
     scratch.first_of_channel.resize(head.channels.size());

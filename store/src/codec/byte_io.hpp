@@ -56,7 +56,7 @@ class ByteReader {
     [[nodiscard]] std::size_t left() const noexcept { return bytes_.size(); }
 
     /// Returns the next `count` bytes, or none if there are fewer.
-    [[nodiscard]] Bytes take(std::size_t count) noexcept {
+    [[nodiscard]] Bytes read_bytes(std::size_t count) noexcept {
         if (count > bytes_.size()) {
             fail();
             return {};
@@ -68,7 +68,7 @@ class ByteReader {
 
     template <Number T>
     [[nodiscard]] T number() noexcept {
-        const Bytes bytes = take(sizeof(T));
+        const Bytes bytes = read_bytes(sizeof(T));
         return bytes.empty() ? T{} : load_little_endian<T>(bytes.data());
     }
 
@@ -87,7 +87,7 @@ class ByteReader {
     }
 
     [[nodiscard]] std::string_view text(std::size_t count) noexcept {
-        const Bytes bytes = take(count);
+        const Bytes bytes = read_bytes(count);
         return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
     }
 

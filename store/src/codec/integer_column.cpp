@@ -157,7 +157,7 @@ void skip_integers(ByteReader& in, std::size_t count) noexcept {
     for (std::size_t i = 0; i < first; ++i) {
         static_cast<void>(in.varint());
     }
-    static_cast<void>(in.take((count - first) * width));
+    static_cast<void>(in.read_bytes((count - first) * width));
 }
 
 void decode_integers(ByteReader& in, std::span<std::uint64_t> values) noexcept {
@@ -175,7 +175,7 @@ void decode_integers(ByteReader& in, std::span<std::uint64_t> values) noexcept {
         values[i] = unzigzag(in.varint()) + (i == 0 ? 0 : values[i - 1]);
     }
     const std::size_t residuals = values.size() - first;
-    const Bytes planes = in.take(residuals * width);
+    const Bytes planes = in.read_bytes(residuals * width);
     if (in.failed()) {
         return;
     }

@@ -171,7 +171,7 @@ void decode_type(ValueType type, ByteReader& in, const ChannelSamples<TelemetryS
 void skip_type(ValueType type, ByteReader& in, std::size_t count, std::vector<std::uint64_t>& numbers) {
     switch (type) {
         case ValueType::real:
-            static_cast<void>(in.take(count > 0 ? 1 : 0));  // the number of decimals
+            static_cast<void>(in.read_bytes(count > 0 ? 1 : 0));  // the number of decimals
             return skip_integers(in, count);
         case ValueType::integer:
         case ValueType::boolean: return skip_integers(in, count);
@@ -179,7 +179,7 @@ void skip_type(ValueType type, ByteReader& in, std::size_t count, std::vector<st
             numbers.resize(count);
             decode_integers(in, numbers);
             for (const std::uint64_t bytes : numbers) {
-                static_cast<void>(in.take(bytes));
+                static_cast<void>(in.read_bytes(bytes));
             }
             return;
         case ValueType::none: break;
@@ -215,9 +215,9 @@ void encode_values(const ChannelSamples<const TelemetrySample>& channel, ColumnS
 void decode_values(ByteReader& in, const ChannelSamples<TelemetrySample>& channel, ColumnScratch& scratch) {
     const auto form = in.number<std::uint8_t>();
     const std::size_t shown = form == uniform ? 1 : channel.size();
-    const Bytes types = in.take(shown);
-    const Bytes qualities = in.take(shown);
-    const Bytes flags = in.take(shown);
+    const Bytes types = in.read_bytes(shown);
+    const Bytes qualities = in.read_bytes(shown);
+    const Bytes flags = in.read_bytes(shown);
     if (in.failed() || form > uniform) {
         return in.fail();
     }
@@ -243,8 +243,8 @@ void decode_values(ByteReader& in, const ChannelSamples<TelemetrySample>& channe
 void skip_values(ByteReader& in, std::size_t samples, ColumnScratch& scratch) {
     const auto form = in.number<std::uint8_t>();
     const std::size_t shown = form == uniform ? 1 : samples;
-    const Bytes types = in.take(shown);
-    static_cast<void>(in.take(2 * shown));  // qualities and flags
+    const Bytes types = in.read_bytes(shown);
+    static_cast<void>(in.read_bytes(2 * shown));  // qualities and flags
     if (in.failed() || form > uniform) {
         return in.fail();
     }

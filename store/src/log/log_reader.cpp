@@ -71,7 +71,7 @@ bool LogReader::open_segment() {
     for (; next != segments.end(); ++next) {
         auto segment = open_if_there(files_, directory_, *next, read_errors_);
         if (segment == nullptr) {
-            note_unreadable(GapReason::damaged);
+            record_unreadable(GapReason::damaged);
             continue;
         }
         if (log_id_ && !may_follow(files_, directory_, segment->head(), *log_id_)) {
@@ -189,7 +189,7 @@ void LogReader::begin_segment(LogBatch& batch) {
     } else {
         const GapReason reason = is_oldest_ ? GapReason::retention : GapReason::damaged;
         if (is_start_lost || (is_skipped && !is_oldest_)) {
-            note_unreadable(GapReason::damaged);
+            record_unreadable(GapReason::damaged);
         }
         for (const SegmentChannel& channel : segment_->index().definitions) {
             if (is_selected(channel.id)) {
@@ -228,7 +228,7 @@ void LogReader::learn_progress(std::size_t blocks) {
         const bool is_intact = segment_->read_block(segment_->index().blocks[block], SegmentReader::Part::head, head_,
                                                     payload_) == SegmentReader::Result::intact;
         if (!is_intact) {
-            note_unreadable(GapReason::damaged);
+            record_unreadable(GapReason::damaged);
         }
         return is_intact;
     };
@@ -299,7 +299,7 @@ GapReason LogReader::reason_of_payload(const BlockEntry& entry) {
 void LogReader::read_block(const BlockEntry& entry, LogBatch& batch) {
     using Result = SegmentReader::Result;
     if (entry.position > position_) {
-        note_unreadable(reason_before(next_block_ - 1));
+        record_unreadable(reason_before(next_block_ - 1));
     }
     if (selection_) {
         return read_channel(entry, batch);
@@ -315,7 +315,7 @@ void LogReader::read_block(const BlockEntry& entry, LogBatch& batch) {
                            segment_->are_defined(head_) && !is_wanted_(head_, segment_->index().definitions);
     const auto result = batch.is_passed_over ? Result::intact : read(SegmentReader::Part::all);
     if (result == Result::damaged_head) {
-        return note_unreadable(GapReason::damaged);
+        return record_unreadable(GapReason::damaged);
     }
     batch.published_before = head_.published_before;
     batch.published_after = head_.published_after();
@@ -342,13 +342,13 @@ void LogReader::decode_block(std::uint64_t skipped, LogBatch& batch) {
     std::vector<ChannelId> lost;
     if (!decoder_.decode_intact(head_, payload_, batch.samples, lost)) {
         const GapReason reason = reason_of_payload(entry);
-        note_unreadable(reason);
+        record_unreadable(reason);
         return add_lost_block(head_, reason, batch);
     }
     GapReason reason{};
     if (!lost.empty()) {
         reason = reason_of_payload(entry);
-        note_unreadable(reason);
+        record_unreadable(reason);
     }
     if (skipped > 0) {
         skip_entries(head_, skipped, batch);
@@ -377,7 +377,7 @@ void LogReader::omit(const std::vector<ChannelId>& lost, LogBatch& batch) {
         }
     }
     if (!segment_->are_defined(head_)) {
-        note_unreadable(GapReason::damaged);
+        record_unreadable(GapReason::damaged);
     }
     std::erase_if(head_.gaps, [&](const BlockGap& each) { return !segment_->is_defined(each.gap.channel); });
     batch.omit(is_omitted, head_.gaps);
@@ -396,7 +396,7 @@ void LogReader::decode(LogBatch& batch) {
     if (lost.empty()) {
         return;
     }
-    note_unreadable(GapReason::damaged);
+    record_unreadable(GapReason::damaged);
     batch.stored.reset();
     omit(lost, batch);
     for (const ChannelId each : lost) {
@@ -512,12 +512,12 @@ void LogReader::read_channel(const BlockEntry& entry, LogBatch& batch) {
         result = Result::damaged_payload;
     }
     if (result == Result::damaged_head) {
-        return note_unreadable(GapReason::damaged);
+        return record_unreadable(GapReason::damaged);
     }
     const GapReason reason = result == Result::damaged_payload ? reason_of_payload(entry) : GapReason::unknown;
     keep_channel(channel, batch.samples);
     if (result == Result::damaged_payload) {
-        note_unreadable(reason);
+        record_unreadable(reason);
         return add_lost_block(head_, reason, batch);
     }
     add_holes(head_, batch);

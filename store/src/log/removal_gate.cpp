@@ -72,7 +72,7 @@ bool RemovalGate::allows(const Request& request) noexcept {
     return true;
 }
 
-void RemovalGate::note_removed(const Removal& removal) noexcept {
+void RemovalGate::record_removed(const Removal& removal) noexcept {
     last_ = removal;
     written_ = 0;
     is_counted_ = false;

@@ -97,7 +97,7 @@ bool SampleLog::is_dropping() const noexcept {
     return status_.is_full && segments_.limits().when_full != WhenFull::block;
 }
 
-/// Notes that nothing up to `last_seq` is logged, because the log is full.
+/// Records that nothing up to `last_seq` is logged, because the log is full.
 void SampleLog::drop_full(ChannelState& state, std::uint64_t last_seq, std::uint64_t count) {
     state.dropped_seq = last_seq;
     status_.dropped_unnamed += count;

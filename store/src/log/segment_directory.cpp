@@ -76,7 +76,7 @@ void SegmentDirectory::begin(Position first_position, std::uint64_t bytes, const
 void SegmentDirectory::update_newest(std::uint64_t bytes) noexcept {
     Segment& newest = segments_.back();
     bytes_ += bytes - newest.bytes;
-    gate_.note_written(bytes - newest.bytes);
+    gate_.record_written(bytes - newest.bytes);
     newest.bytes = bytes;
 }
 
@@ -201,7 +201,7 @@ bool SegmentDirectory::keep_free(std::uint64_t more_bytes, std::int64_t mono_ns)
             return true;
         }
         remove_for_space(removal);
-        gate_.note_removed(removal);
+        gate_.record_removed(removal);
     }
     return true;
 }
@@ -218,7 +218,7 @@ bool SegmentDirectory::free_space(std::uint64_t bytes, std::int64_t mono_ns) {
         is_at_floor = segments_.size() > 1 && bytes_ < gate_.floor_bytes() + segments_.front().bytes;
     }
     if (is_at_floor || removal.bytes >= bytes) {  // otherwise the next write may need more segments
-        gate_.note_removed(removal);
+        gate_.record_removed(removal);
     }
     return true;
 }

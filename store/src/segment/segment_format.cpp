@@ -134,11 +134,11 @@ void append_segment_head(const SegmentHead& head, ByteBuffer& out) {
 
 std::optional<SegmentHead> read_segment_head(Bytes bytes) {
     ByteReader in(bytes);
-    const Bytes start = in.take(magic.size());
+    const Bytes start = in.read_bytes(magic.size());
     const auto version = in.number<std::uint32_t>();
     const auto start_checksum = in.number<std::uint32_t>();
     SegmentHead head;
-    const Bytes id = in.take(head.log_id.size());
+    const Bytes id = in.read_bytes(head.log_id.size());
     head.first_position = in.number<std::uint64_t>();
     head.epoch_ms = in.number<std::int64_t>();
     head.utc_ns = in.number<std::int64_t>();
@@ -272,7 +272,7 @@ std::optional<FooterTail> read_footer_tail(Bytes bytes) {
     tail.utc_max_ns = in.number<std::int64_t>();
     tail.footer_bytes = in.number<std::uint32_t>();
     const auto checksum = in.number<std::uint32_t>();
-    const Bytes end = in.take(footer_magic.size());
+    const Bytes end = in.read_bytes(footer_magic.size());
     if (in.failed() || checksum != crc32c(bytes.first(FooterTail::bytes - checksum_bytes - footer_magic.size())) ||
         std::memcmp(end.data(), footer_magic.data(), footer_magic.size()) != 0) {
         return std::nullopt;

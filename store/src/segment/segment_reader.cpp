@@ -202,7 +202,7 @@ bool SegmentReader::load_footer() {
     }
     index_ = std::move(footer);
     for (const SegmentChannel& channel : index_.definitions) {
-        note_defined(channel.id);
+        record_defined(channel.id);
     }
     has_footer_ = true;
     end_offset_ = bytes;
@@ -319,7 +319,7 @@ bool SegmentReader::is_defined(ChannelId channel) const noexcept {
     return to_index(channel) < is_defined_.size() && is_defined_[to_index(channel)];
 }
 
-void SegmentReader::note_defined(ChannelId channel) {
+void SegmentReader::record_defined(ChannelId channel) {
     is_defined_.resize(std::max<std::size_t>(is_defined_.size(), to_index(channel) + 1));
     is_defined_[to_index(channel)] = true;
     while (is_defined(static_cast<ChannelId>(first_undefined_))) {
@@ -334,7 +334,7 @@ bool SegmentReader::add_definitions(Bytes bytes) {
     }
     for (SegmentChannel& channel : added) {
         if (!is_defined(channel.id)) {
-            note_defined(channel.id);
+            record_defined(channel.id);
             index_.definitions.push_back(std::move(channel));
         }
     }
@@ -347,12 +347,12 @@ void SegmentReader::add_block(std::uint64_t offset, const RecordHead& record, co
     index_.end_position = record.position + block.entries();
     add_to_channels(block.channels, index_.channels);
     if (!are_defined(block)) {
-        note_unnamed(block);
+        record_unnamed(block);
     }
 }
 
-/// Notes channels whose definition may follow, or is damaged.
-void SegmentReader::note_unnamed(const BlockHead& block) {
+/// Records channels whose definition may follow, or is damaged.
+void SegmentReader::record_unnamed(const BlockHead& block) {
     const auto note = [&](ChannelId channel, std::uint64_t first_seq) {
         if (!is_defined(channel)) {
             std::uint64_t& first = unnamed_.emplace(channel, first_seq).first->second;
@@ -375,7 +375,7 @@ void SegmentReader::find_names() {
         if (wanted != unnamed_.end()) {
             channel.last_seq = head_.begins_epoch ? 0 : wanted->second - 1;
             unnamed_.erase(wanted);
-            note_defined(channel.id);
+            record_defined(channel.id);
             index_.definitions.push_back(std::move(channel));
         }
     }
