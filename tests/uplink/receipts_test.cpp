@@ -16,7 +16,7 @@ constexpr MonoTime start{std::chrono::hours(1)};
 /// Delivers ten entries of the log each second.
 void deliver(Receipts& receipts, int end_s) {
     for (int second = 0; second < end_s; ++second) {
-        receipts.note_delivered(start + seconds(second), static_cast<store::Position>(second) * 10 + 10);
+        receipts.record_delivered(start + seconds(second), static_cast<store::Position>(second) * 10 + 10);
         receipts.expire(start + seconds(second));
     }
 }
@@ -43,7 +43,7 @@ TEST_CASE("deliveries within the grace are kept and can be repeated", "[uplink][
 TEST_CASE("there is a receipt for the last position, however often positions are noted", "[uplink][receipts]") {
     Receipts receipts(grace);
     for (std::uint64_t i = 1; i <= 1'000; ++i) {
-        receipts.note_delivered(start + std::chrono::milliseconds(i), i);
+        receipts.record_delivered(start + std::chrono::milliseconds(i), i);
     }
     receipts.expire(start + grace + seconds(1));
     CHECK(receipts.keep_from() == 1'000);
@@ -52,7 +52,7 @@ TEST_CASE("there is a receipt for the last position, however often positions are
 TEST_CASE("a message that is stored where an earlier one was shows that it is lost", "[uplink][receipts]") {
     Receipts receipts(grace);
     const auto note = [&](std::uint64_t first, std::uint64_t last, Place place) {
-        receipts.note_stored({first, last, true}, place, false);
+        receipts.record_stored({first, last, true}, place, false);
         return receipts.has_loss();
     };
     SECTION("after the earlier one was acknowledged") {
@@ -82,12 +82,12 @@ TEST_CASE("a message that is stored where an earlier one was shows that it is lo
     }
     SECTION("also if its first acknowledgment was lost") {
         CHECK_FALSE(note(1, 1, 2));
-        receipts.note_stored({2, 3, true}, 2, true);
+        receipts.record_stored({2, 3, true}, 2, true);
         CHECK(receipts.has_loss());
     }
     SECTION("but not if it may have been stored long ago") {
         CHECK_FALSE(note(1, 1, 2));
-        receipts.note_stored({2, 3, false}, 1, true);
+        receipts.record_stored({2, 3, false}, 1, true);
         CHECK_FALSE(receipts.has_loss());
         CHECK(receipts.last_place() == 2);
     }

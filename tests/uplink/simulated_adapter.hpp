@@ -98,10 +98,10 @@ class SimulatedAdapter final : public Adapter {
     void send(const OutgoingMessage& message, std::uint64_t number) override {
         in_flight_.push_back({number, message.id, message.payload, message.is_historical, 0});
     }
-    void check() override { is_asked_ = true; }
+    void check() override { is_requested_ = true; }
     void close() override {
         state_ = State::closed;
-        is_asked_ = false;
+        is_requested_ = false;
         in_flight_.clear();
     }
 
@@ -118,7 +118,7 @@ class SimulatedAdapter final : public Adapter {
             } else {
                 end("cannot connect");
             }
-        } else if (std::exchange(is_asked_, false)) {
+        } else if (std::exchange(is_requested_, false)) {
             back_end_.must_respond = false;
             events_.checked(last_place());
         } else if (state_ == State::up && !in_flight_.empty()) {
@@ -185,7 +185,7 @@ class SimulatedAdapter final : public Adapter {
     SimulatedBackEnd& back_end_;
     const Events events_;
     State state_ = State::closed;
-    bool is_asked_ = false;  // for the last place
+    bool is_requested_ = false;  // for the last place
     std::vector<Message> in_flight_;
 };
 

@@ -44,24 +44,24 @@ class TlsServer {
     std::string receive(std::string_view bytes) {
         ::BIO_write(in_, bytes.data(), static_cast<int>(bytes.size()));
         ::SSL_do_handshake(ssl_.get());
-        return take();
+        return take_output();
     }
     /// Returns a message that requests another one.
     std::string request_key() {
         REQUIRE(::SSL_key_update(ssl_.get(), SSL_KEY_UPDATE_REQUESTED) == 1);
         REQUIRE(::SSL_do_handshake(ssl_.get()) == 1);
-        return take();
+        return take_output();
     }
     /// Returns the last message and the end of the session.
     std::string say_and_close(std::string_view text) {
         REQUIRE(::SSL_write(ssl_.get(), text.data(), static_cast<int>(text.size())) > 0);
         ::SSL_shutdown(ssl_.get());
-        return take();
+        return take_output();
     }
     [[nodiscard]] bool is_established() const { return ::SSL_is_init_finished(ssl_.get()) == 1; }
 
   private:
-    std::string take() {
+    std::string take_output() {
         std::array<char, 16'384> buffer{};
         const int bytes = ::BIO_read(out_, buffer.data(), static_cast<int>(buffer.size()));
         return {buffer.data(), bytes > 0 ? static_cast<std::size_t>(bytes) : 0};

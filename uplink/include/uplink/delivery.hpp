@@ -165,7 +165,7 @@ class Delivery {
     void acknowledged(std::uint64_t number, bool is_duplicate) noexcept;
     void refused(std::uint64_t number, Refusal refusal, MonoTime now) noexcept;
     /// The back end stores messages, so that the next failure counts as the first one in a row.
-    void note_success() noexcept;
+    void record_success() noexcept;
     [[nodiscard]] std::size_t messages_in_flight() const noexcept { return in_flight_; }
 
     /// Returns the messages that the back end will not store as they are, once nothing is in flight.

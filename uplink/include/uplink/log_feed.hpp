@@ -95,7 +95,7 @@ class LogFeed {
     void add_divided(OutgoingMessage message);
     void add_half(const Range& range);
     void add_refused(OutgoingMessage message, const std::string& reason);
-    void take_slice(const Range& range);
+    void copy_slice(const Range& range);
     void complete(OutgoingMessage& message) const;
     [[nodiscard]] BlockPlace middle(const Range& range) const noexcept;
     [[nodiscard]] std::int64_t end_utc_ns(std::uint32_t sample) const noexcept;

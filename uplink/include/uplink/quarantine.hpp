@@ -64,7 +64,7 @@ class Quarantine {
     /// Makes those wait again that were taken.
     void return_taken() noexcept;
     /// Returns the message of a waiting sample, or null. The sample then counts as taken.
-    [[nodiscard]] const OutgoingMessage* take();
+    [[nodiscard]] const OutgoingMessage* next_waiting();
     /// Whether the back end has refused a taken sample again.
     void keep(std::uint64_t id) noexcept;
     [[nodiscard]] bool has_waiting() const noexcept;

@@ -22,7 +22,7 @@ class TokenBucket {
     [[nodiscard]] bool has_tokens(double wanted = 0) const noexcept {
         return rate_ <= 0 || (tokens_ > 0 && tokens_ >= std::min(wanted, rate_));
     }
-    void take(double tokens) noexcept { tokens_ -= tokens; }
+    void consume(double tokens) noexcept { tokens_ -= tokens; }
     /// Returns when has_tokens() is true.
     [[nodiscard]] MonoTime due(double wanted = 0) const noexcept;
 
@@ -42,7 +42,7 @@ class SendingRates {
     /// Returns when a message may be sent, or a time that has passed. New samples may use tokens in advance; the
     /// backlog may not, because new samples would then wait.
     [[nodiscard]] MonoTime due(const OutgoingMessage& message) const noexcept;
-    void take(const OutgoingMessage& message) noexcept;
+    void consume(const OutgoingMessage& message) noexcept;
 
   private:
     TokenBucket samples_;
@@ -58,14 +58,14 @@ class Progress {
     static constexpr std::chrono::seconds interval{1};
     static constexpr std::chrono::seconds average{10};
 
-    void note(MonoTime now, store::Position synced, store::Position settled) noexcept;
+    void record(MonoTime now, store::Position synced, store::Position settled) noexcept;
 
     [[nodiscard]] double live_rate() const noexcept { return live_rate_; }
     /// Returns how long it takes to deliver what is synced, if nothing changes; nullopt: for ever.
     [[nodiscard]] std::optional<std::chrono::seconds> catch_up_time() const noexcept;
 
   private:
-    MonoTime noted_at_{};  // the start: nothing was noted
+    MonoTime recorded_at_{};  // the start: nothing was recorded
     store::Position synced_ = 0;
     store::Position settled_ = 0;
     double live_rate_ = 0;

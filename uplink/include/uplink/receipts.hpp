@@ -37,7 +37,7 @@ class Receipts {
     /// Continues with the resend_from() and the last_place() of the last process.
     void restore(MonoTime now, store::Position resend_from, Place last_place);
     /// Everything in the log before `position` is delivered, also after a crash of this process.
-    void note_delivered(MonoTime now, store::Position position);
+    void record_delivered(MonoTime now, store::Position position);
     void expire(MonoTime now) noexcept;
     /// Returns the position before which everything was delivered at least `grace` ago. 0: unknown.
     [[nodiscard]] store::Position keep_from() const noexcept { return keep_from_; }
@@ -47,7 +47,7 @@ class Receipts {
     void rewind(MonoTime now, store::Position position);
 
     [[nodiscard]] std::uint64_t next_transmission() noexcept { return ++transmission_; }
-    void note_stored(const Transmissions& sent, Place place, bool is_duplicate);
+    void record_stored(const Transmissions& sent, Place place, bool is_duplicate);
     /// The back end has `last` now; it had at least `known` before.
     void compare(Place last, Place known) noexcept;
     [[nodiscard]] Place last_place() const noexcept { return last_place_; }
@@ -62,7 +62,7 @@ class Receipts {
         Place place = 0;
     };
     [[nodiscard]] bool contradicts(const Stored& stored) const noexcept;
-    void note_lost(Place last) noexcept;
+    void record_lost(Place last) noexcept;
 
     std::chrono::milliseconds grace_;
     std::deque<std::pair<MonoTime, store::Position>> receipts_;  // in order

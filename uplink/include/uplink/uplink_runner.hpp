@@ -72,8 +72,8 @@ struct UplinkStatus {
 /// as backlog, whatever the order is changed to; with Order::strict, new samples wait for it.
 ///
 /// Threads: status(), keep_from() and activity() any; everything else the reactor's.
-/// Limits:  the window of Delivery::Options, and up to half of it and one block of the log for each of the two lanes in
-///          memory. With Cursor::backlog_max ranges, samples that are late are delivered in order.
+/// Limits:  the window of Delivery::Options, and up to half of it and one block of the log for each of the two queues
+///          in memory. With Cursor::backlog_max ranges, samples that are late are delivered in order.
 /// Failure: nothing fails but the constructor, which throws std::bad_alloc. A connection, a log or a cursor that fails
 ///          is used again after a while; status() has the reason.
 class UplinkRunner {
@@ -158,40 +158,40 @@ class UplinkRunner {
 
   private:
     /// A part of the log that is delivered in order.
-    struct Lane {
+    struct SendQueue {
         LogFeed feed;
         Delivery delivery;
         std::string rejection;     // the last reason of a permanent refusal
         MonoTime read_again_at{};  // after a failure
     };
-    /// The adapter's number of a message, which has the lane of the message.
-    [[nodiscard]] static std::uint64_t number_of(bool is_backlog, std::uint64_t in_lane) noexcept {
-        return in_lane * 2 + std::uint64_t{is_backlog};
+    /// The adapter's number of a message, which has the queue of the message.
+    [[nodiscard]] static std::uint64_t number_of(bool is_backlog, std::uint64_t in_queue) noexcept {
+        return in_queue * 2 + std::uint64_t{is_backlog};
     }
-    [[nodiscard]] Lane& lane_of(std::uint64_t number) noexcept { return number % 2 == 0 ? live_ : backlog_; }
-    [[nodiscard]] std::array<Lane*, 2> lanes() noexcept { return {&live_, &backlog_}; }
-    [[nodiscard]] Lane make_lane(bool is_backlog);
+    [[nodiscard]] SendQueue& queue_of(std::uint64_t number) noexcept { return number % 2 == 0 ? live_ : backlog_; }
+    [[nodiscard]] std::array<SendQueue*, 2> queues() noexcept { return {&live_, &backlog_}; }
+    [[nodiscard]] SendQueue make_queue(bool is_backlog);
 
     [[nodiscard]] Adapter::Events events();
     void close(MonoTime now);
     void disconnect(MonoTime now, bool is_refused = false);
     void end_discarded();
-    void note_progress(MonoTime now);
+    void record_progress(MonoTime now);
     void make_backlog(MonoTime now);
     void start_backlog();
     [[nodiscard]] store::Position lag() const noexcept {
         return extent_.entries(live_.delivery.settled(), synced_) + extent_.entries(ranges_);
     }
     [[nodiscard]] bool is_saved() const { return !log_id_ || (cursor() == saved_ && quarantine_.is_saved()); }
-    [[nodiscard]] Lane* next_lane(MonoTime now);
+    [[nodiscard]] SendQueue* next_queue(MonoTime now);
     void work();
     void connect_or_close(MonoTime now);
-    void fill(Lane& lane, MonoTime now);
+    void fill(SendQueue& queue, MonoTime now);
     void load();
     [[nodiscard]] bool open_log();
     void adopt_stream();
-    void replace_rejected(Lane& lane);
-    void read_again(Lane& lane);
+    void replace_rejected(SendQueue& queue);
+    void read_again(SendQueue& queue);
     [[nodiscard]] Cursor cursor() const;
     void refill(MonoTime now);
     void send(MonoTime now);
@@ -202,7 +202,7 @@ class UplinkRunner {
     void apply_saved();
     void restore(MonoTime now);
     void check(MonoTime now);
-    void note_failure(const std::string& reason);
+    void record_failure(const std::string& reason);
     void set_alarm(MonoTime now);
     void show();
 
@@ -214,8 +214,8 @@ class UplinkRunner {
     const std::unique_ptr<Adapter> adapter_;
     CursorFile cursor_file_;
     Quarantine quarantine_;
-    Lane live_;
-    Lane backlog_;                      // also sends quarantined samples again
+    SendQueue live_;
+    SendQueue backlog_;                 // also sends quarantined samples again
     std::vector<BacklogRange> ranges_;  // of the backlog, in order; the first one is read
     /// Everything before the position was synced at this time, and not all of it is delivered.
     std::pair<MonoTime, store::Position> late_since_{};

@@ -141,10 +141,10 @@ void Delivery::acknowledged(std::uint64_t number, bool is_duplicate) noexcept {
     if (state_ == DeliveryState::settling && in_flight_ == 0) {
         state_ = DeliveryState::backing_off;
     }
-    note_success();
+    record_success();
 }
 
-void Delivery::note_success() noexcept {
+void Delivery::record_success() noexcept {
     if (state_ == DeliveryState::sending) {
         retry_ = std::chrono::milliseconds(0);
     }

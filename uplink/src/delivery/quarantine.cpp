@@ -39,13 +39,13 @@ class Parts {
     explicit Parts(std::string_view rest) noexcept : rest_(rest) {}
 
     template <std::integral Number>
-    void take(Number& number) noexcept {
+    void read(Number& number) noexcept {
         const std::string_view bytes = cut(sizeof number);
         number = bytes.empty() ? 0 : load_little_endian<Number>(bytes.data());
     }
-    void take(std::string& text) {
+    void read(std::string& text) {
         std::uint32_t bytes = 0;
-        take(bytes);
+        read(bytes);
         text = cut(bytes);
     }
     [[nodiscard]] std::string_view cut(std::size_t bytes) noexcept {
@@ -93,7 +93,7 @@ std::optional<QuarantinedSample> from_content(std::string_view content) {
     const std::string_view log_id = parts.cut(sample.log_id.size());
     std::transform(log_id.begin(), log_id.end(), sample.log_id.begin(),
                    [](char each) { return static_cast<std::byte>(each); });
-    for_each_part(sample, [&](auto& part) { parts.take(part); });
+    for_each_part(sample, [&](auto& part) { parts.read(part); });
     sample.message.utc_max_ns = sample.utc_ns;
     return parts.is_complete() ? std::optional(std::move(sample)) : std::nullopt;
 }
@@ -250,7 +250,7 @@ void Quarantine::return_taken() noexcept {
     }
 }
 
-const OutgoingMessage* Quarantine::take() {
+const OutgoingMessage* Quarantine::next_waiting() {
     const auto waiting = std::find_if(samples_.begin(), samples_.end(), is_waiting);
     if (waiting == samples_.end()) {
         return nullptr;

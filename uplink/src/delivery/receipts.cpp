@@ -10,7 +10,7 @@ void Receipts::restore(MonoTime now, store::Position resend_from, Place last_pla
 }
 
 /// The last receipt is replaced until it is old enough, so that there is always one for the last position.
-void Receipts::note_delivered(MonoTime now, store::Position position) {
+void Receipts::record_delivered(MonoTime now, store::Position position) {
     const std::size_t count = receipts_.size();
     if (count > 1 && receipts_[count - 1].first - receipts_[count - 2].first < grace_ / intervals) {
         receipts_.pop_back();
@@ -38,13 +38,13 @@ void Receipts::rewind(MonoTime now, store::Position position) {
     }
 }
 
-void Receipts::note_stored(const Transmissions& sent, Place place, bool is_duplicate) {
+void Receipts::record_stored(const Transmissions& sent, Place place, bool is_duplicate) {
     Stored stored{sent.last, sent.last, place};
     if (is_duplicate) {
         stored.first = sent.is_complete ? sent.first : 0;
     }
     if (contradicts(stored)) {
-        return note_lost(place);
+        return record_lost(place);
     }
     last_place_ = std::max(last_place_, place);
     last_sent_ = std::max(last_sent_, stored.last);
@@ -71,11 +71,11 @@ bool Receipts::contradicts(const Stored& stored) const noexcept {
 
 void Receipts::compare(Place last, Place known) noexcept {
     if (last < known) {
-        note_lost(last);
+        record_lost(last);
     }
 }
 
-void Receipts::note_lost(Place last) noexcept {
+void Receipts::record_lost(Place last) noexcept {
     has_loss_ = true;
     stored_.clear();
     last_place_ = first_place_ = last;

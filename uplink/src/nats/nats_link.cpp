@@ -113,7 +113,7 @@ void NatsLink::connect_done() {
 
 void NatsLink::secure(const AdapterSecrets& secrets, const std::string& host) {
     tls_ = std::make_unique<TlsSession>(secrets, host);
-    tls_->take(out_);
+    tls_->take_output(out_);
     want_write();
 }
 
@@ -157,7 +157,7 @@ bool NatsLink::receive(std::string_view bytes) {
         return false;
     }
     const std::uint64_t queued_before = queued_bytes();
-    tls_->take(out_);
+    tls_->take_output(out_);
     want_write();
     if (!may_respond(queued_before)) {
         end("the server does not read the responses to its TLS messages");
@@ -181,7 +181,7 @@ void NatsLink::write(std::string_view bytes) {
         } catch (const std::runtime_error&) {
             ::shutdown(socket_, SHUT_RDWR);  // ends the link when the caller has returned
         }
-        tls_->take(out_);
+        tls_->take_output(out_);
     }
     want_write();
 }

@@ -191,7 +191,7 @@ void TlsSession::send(std::string_view plain) {
     }
 }
 
-void TlsSession::take(std::string& to) {
+void TlsSession::take_output(std::string& to) {
     std::array<char, 16'384> buffer{};
     int bytes = 0;
     while ((bytes = ::BIO_read(parts_->out, buffer.data(), static_cast<int>(buffer.size()))) > 0) {

@@ -27,7 +27,7 @@ class TlsSession {
     /// Encrypts a text. Only while is_established().
     void send(std::string_view plain);
     /// Appends the encrypted bytes for the server to `to`.
-    void take(std::string& to);
+    void take_output(std::string& to);
     /// Whether the handshake is complete.
     [[nodiscard]] bool is_established() const noexcept { return is_established_; }
 

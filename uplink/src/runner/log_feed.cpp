@@ -173,7 +173,7 @@ void LogFeed::add_divided(OutgoingMessage message) {
 }
 
 void LogFeed::add_half(const Range& range) {
-    take_slice(range);
+    copy_slice(range);
     std::vector<OutgoingMessage> messages;
     parts_.encoding.encode(slice_, end_utc_ns(range.end.sample), messages);
     for (OutgoingMessage& message : messages) {
@@ -207,7 +207,7 @@ void LogFeed::add_refused(OutgoingMessage message, const std::string& reason) {
                                .message = std::move(message)});
         quarantined_.insert(begin.sample);
     }
-    take_slice({batch_.end_position, begin, begin});
+    copy_slice({batch_.end_position, begin, begin});
     slice_.gaps.push_back({0, {sample.channel, sample.seq, sample.seq, store::GapReason::refused}});
     std::vector<OutgoingMessage> messages;
     parts_.encoding.encode(slice_, sample.time_utc_ns, messages);
@@ -221,7 +221,7 @@ void LogFeed::add_refused(OutgoingMessage message, const std::string& reason) {
 }
 
 /// Copies a range of the block.
-void LogFeed::take_slice(const Range& range) {
+void LogFeed::copy_slice(const Range& range) {
     slice_.clear();
     slice_.position = batch_.position;
     slice_.end_position = batch_.end_position;

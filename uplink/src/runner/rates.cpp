@@ -37,15 +37,15 @@ MonoTime SendingRates::due(const OutgoingMessage& message) const noexcept {
     return std::max(samples_.due(samples), entries_.due(entries));
 }
 
-void SendingRates::take(const OutgoingMessage& message) noexcept {
-    samples_.take(static_cast<double>(message.samples));
-    entries_.take(static_cast<double>(message.entries()));
+void SendingRates::consume(const OutgoingMessage& message) noexcept {
+    samples_.consume(static_cast<double>(message.samples));
+    entries_.consume(static_cast<double>(message.entries()));
 }
 
-void Progress::note(MonoTime now, store::Position synced, store::Position settled) noexcept {
-    const bool is_first = noted_at_ == MonoTime{} || settled < settled_;  // after a rewind, too
-    const double seconds = std::chrono::duration<double>(now - noted_at_).count();
-    if (!is_first && now - noted_at_ < interval) {
+void Progress::record(MonoTime now, store::Position synced, store::Position settled) noexcept {
+    const bool is_first = recorded_at_ == MonoTime{} || settled < settled_;  // after a rewind, too
+    const double seconds = std::chrono::duration<double>(now - recorded_at_).count();
+    if (!is_first && now - recorded_at_ < interval) {
         return;
     }
     if (!is_first) {
@@ -53,7 +53,7 @@ void Progress::note(MonoTime now, store::Position synced, store::Position settle
         live_rate_ += weight * (static_cast<double>(synced - synced_) / seconds - live_rate_);
         delivery_rate_ += weight * (static_cast<double>(settled - settled_) / seconds - delivery_rate_);
     }
-    noted_at_ = now;
+    recorded_at_ = now;
     synced_ = synced;
     settled_ = settled;
 }

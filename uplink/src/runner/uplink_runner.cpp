@@ -15,15 +15,15 @@ UplinkRunner::UplinkRunner(Parts parts, Options options)
       adapter_(parts_.make_adapter(events())),
       cursor_file_(parts_.files, options_.log_directory, options_.name),
       quarantine_(parts_.files, options_.log_directory, options_.name, options_.quarantine),
-      live_(make_lane(false)),
-      backlog_(make_lane(true)),
+      live_(make_queue(false)),
+      backlog_(make_queue(true)),
       receipts_(options_.ack_grace),
       later_(parts_.reactor, [this] { work(); }),
       alarm_(parts_.reactor, [this] { work(); }) {}
 
 UplinkRunner::~UplinkRunner() = default;
 
-UplinkRunner::Lane UplinkRunner::make_lane(bool is_backlog) {
+UplinkRunner::SendQueue UplinkRunner::make_queue(bool is_backlog) {
     return {
         .feed = LogFeed({parts_.files, options_.log_directory, parts_.clock, parts_.encoding, quarantine_, is_backlog}),
         .delivery = Delivery(is_backlog ? options_.delivery.of_backlog() : options_.delivery, 0),
@@ -35,8 +35,8 @@ Adapter::Events UplinkRunner::events() {
     events.up = [this](const BackEnd& back_end) {
         connecting_since_.reset();
         stream_ = back_end.stream;
-        for (Lane* const lane : lanes()) {
-            lane->delivery.connected();
+        for (SendQueue* const queue : queues()) {
+            queue->delivery.connected();
         }
         next_status_.is_connected = true;
         next_status_.server = back_end.server;
@@ -53,7 +53,7 @@ Adapter::Events UplinkRunner::events() {
         later_.schedule();
     };
     events.acknowledged = [this](std::uint64_t number, bool is_duplicate, Place place) {
-        Delivery& delivery = lane_of(number).delivery;
+        Delivery& delivery = queue_of(number).delivery;
         if (const auto sent = delivery.in_flight(number / 2)) {
             if (sent->quarantine_id != 0) {
                 quarantine_.remove(sent->quarantine_id);
@@ -62,14 +62,14 @@ Adapter::Events UplinkRunner::events() {
             std::chrono::nanoseconds& average = next_status_.round_trip;  // of about eight messages
             average = average.count() == 0 ? time : average + (time - average) / 8;
             if (place != 0) {
-                receipts_.note_stored(sent->transmissions, place, is_duplicate);
+                receipts_.record_stored(sent->transmissions, place, is_duplicate);
             }
             delivery.acknowledged(number / 2, is_duplicate);
         }
         bool is_sending = true;
-        for (Lane* const lane : lanes()) {
-            lane->delivery.note_success();
-            is_sending = is_sending && lane->delivery.state() == DeliveryState::sending;
+        for (SendQueue* const queue : queues()) {
+            queue->delivery.record_success();
+            is_sending = is_sending && queue->delivery.state() == DeliveryState::sending;
         }
         if (is_sending) {
             next_status_.error.clear();
@@ -77,17 +77,17 @@ Adapter::Events UplinkRunner::events() {
         later_.schedule();
     };
     events.refused = [this](std::uint64_t number, Refusal refusal, const std::string& reason) {
-        Lane& lane = lane_of(number);
-        lane.delivery.refused(number / 2, refusal, parts_.clock.mono_now());
+        SendQueue& queue = queue_of(number);
+        queue.delivery.refused(number / 2, refusal, parts_.clock.mono_now());
         if (refusal == Refusal::permanent) {
-            lane.rejection = reason;
+            queue.rejection = reason;
         }
-        note_failure("refused: " + reason);
+        record_failure("refused: " + reason);
         later_.schedule();
     };
     events.down = [this](const std::string& reason, bool is_refused) {
         disconnect(parts_.clock.mono_now(), is_refused);
-        note_failure(reason);
+        record_failure(reason);
         later_.schedule();
     };
     return events;
@@ -101,8 +101,8 @@ void UplinkRunner::close(MonoTime now) {
 /// Records that there is no connection.
 void UplinkRunner::disconnect(MonoTime now, bool is_refused) {
     connecting_since_.reset();
-    for (Lane* const lane : lanes()) {
-        lane->delivery.disconnected(now, is_refused);
+    for (SendQueue* const queue : queues()) {
+        queue->delivery.disconnected(now, is_refused);
     }
     next_status_.is_connected = false;
 }
@@ -124,11 +124,11 @@ void UplinkRunner::restore(MonoTime now) {
         const store::Position position = std::min(receipts_.resend_from(), cursor().oldest());
         move_back(position);
         ++next_status_.losses;
-        note_failure("the server has lost messages that it had acknowledged; delivering again from position " +
-                     std::to_string(position));
+        record_failure("the server has lost messages that it had acknowledged; delivering again from position " +
+                       std::to_string(position));
     } catch (const std::exception& error) {
         live_.read_again_at = now + read_retry;
-        note_failure(error.what());
+        record_failure(error.what());
     }
 }
 
@@ -142,7 +142,7 @@ void UplinkRunner::check(MonoTime now) {
     }
 }
 
-void UplinkRunner::note_failure(const std::string& reason) {
+void UplinkRunner::record_failure(const std::string& reason) {
     next_status_.last_error = reason;
     next_status_.last_error_utc_ns = parts_.clock.utc_now_ns();
     if (next_status_.error != reason) {
@@ -174,16 +174,16 @@ void UplinkRunner::work() {
         live_.delivery.start(now);
         late_since_ = {now, 0};
     }
-    note_progress(now);
+    record_progress(now);
     activity_ = "opening or closing the connection";
     connect_or_close(now);
     check(now);
     restore(now);
     make_backlog(now);
-    for (Lane* const lane : lanes()) {
-        lane->delivery.may_send(now);
-        replace_rejected(*lane);
-        fill(*lane, now);
+    for (SendQueue* const queue : queues()) {
+        queue->delivery.may_send(now);
+        replace_rejected(*queue);
+        fill(*queue, now);
     }
     refill(now);
     activity_ = "sending messages";
@@ -196,7 +196,7 @@ void UplinkRunner::work() {
     activity_ = other_activity;
 }
 
-void UplinkRunner::note_progress(MonoTime now) {
+void UplinkRunner::record_progress(MonoTime now) {
     if (!log_id_) {
         return;
     }
@@ -211,7 +211,7 @@ void UplinkRunner::note_progress(MonoTime now) {
     if (live_.delivery.settled() >= late_since_.second) {
         late_since_ = {now, synced_};
     }
-    progress_.note(now, synced_, synced_ - lag());
+    progress_.record(now, synced_, synced_ - lag());
 }
 
 /// Makes late samples a range of the backlog, when nothing of them is in flight.
@@ -237,7 +237,7 @@ void UplinkRunner::make_backlog(MonoTime now) {
         }
     } catch (const std::exception& error) {
         live_.read_again_at = now + read_retry;
-        note_failure(error.what());
+        record_failure(error.what());
     }
 }
 
@@ -256,9 +256,9 @@ void UplinkRunner::connect_or_close(MonoTime now) {
     if (is_late || live_.delivery.is_overdue(now) || backlog_.delivery.is_overdue(now)) {
         const std::string waited_for(is_late ? adapter_->waits_for() : "");
         close(now);
-        note_failure(!is_late ? "no acknowledgment in time"
-                              : "the server did not respond in time" +
-                                    (waited_for.empty() ? "" : ", while the uplink waited for " + waited_for));
+        record_failure(!is_late ? "no acknowledgment in time"
+                                : "the server did not respond in time" +
+                                      (waited_for.empty() ? "" : ", while the uplink waited for " + waited_for));
     }
     if (!connecting_since_ && live_.delivery.may_connect(now)) {
         connecting_since_ = now;
@@ -277,31 +277,31 @@ void UplinkRunner::load() {
 }
 
 /// Has messages that the back end will not store divided.
-void UplinkRunner::replace_rejected(Lane& lane) {
+void UplinkRunner::replace_rejected(SendQueue& queue) {
     bool is_different = false;
-    for (const OutgoingMessage* const message : lane.delivery.rejected()) {
+    for (const OutgoingMessage* const message : queue.delivery.rejected()) {
         if (message->quarantine_id != 0) {
             quarantine_.keep(message->quarantine_id);
             is_different = true;
-        } else if (lane.feed.divide(*message, lane.rejection)) {
+        } else if (queue.feed.divide(*message, queue.rejection)) {
             is_different = true;
         }
     }
     if (is_different) {
-        read_again(lane);
-        lane.delivery.retry_now();
+        read_again(queue);
+        queue.delivery.retry_now();
     }
 }
 
 /// Discards what was read and is not delivered, and reads it again.
-void UplinkRunner::read_again(Lane& lane) {
-    lane.delivery.return_all();
-    &lane == &live_ ? live_.feed.seek(live_.delivery.settled()) : start_backlog();
+void UplinkRunner::read_again(SendQueue& queue) {
+    queue.delivery.return_all();
+    &queue == &live_ ? live_.feed.seek(live_.delivery.settled()) : start_backlog();
 }
 
 /// Reads from the log what may be sent and fits into the window.
-void UplinkRunner::fill(Lane& lane, MonoTime now) {
-    if (now < lane.read_again_at) {
+void UplinkRunner::fill(SendQueue& queue, MonoTime now) {
+    if (now < queue.read_again_at) {
         return;
     }
     activity_ = "reading the log";
@@ -311,16 +311,16 @@ void UplinkRunner::fill(Lane& lane, MonoTime now) {
         }
         extent_.refresh(now, synced_, parts_.files, options_.log_directory);
         adopt_stream();
-        while (&lane == &backlog_ && lane.delivery.has_capacity() && quarantine_.has_waiting()) {
-            lane.delivery.add(*quarantine_.take());
+        while (&queue == &backlog_ && queue.delivery.has_capacity() && quarantine_.has_waiting()) {
+            queue.delivery.add(*quarantine_.next_waiting());
         }
-        lane.feed.forget_before(lane.delivery.settled());
-        if (&lane == &live_ || !ranges_.empty()) {
-            lane.feed.fill(lane.delivery, synced_);
+        queue.feed.forget_before(queue.delivery.settled());
+        if (&queue == &live_ || !ranges_.empty()) {
+            queue.feed.fill(queue.delivery, synced_);
         }
     } catch (const std::exception& error) {
-        lane.read_again_at = now + read_retry;
-        note_failure(error.what());
+        queue.read_again_at = now + read_retry;
+        record_failure(error.what());
     }
 }
 
@@ -350,7 +350,7 @@ bool UplinkRunner::open_log() {
     ranges_ = from.backlog;
     start_backlog();
     receipts_.restore(now, from.resend_from, from.last_place);
-    receipts_.note_delivered(now, from.oldest());
+    receipts_.record_delivered(now, from.oldest());
     never_sent_ = {synced_, {}};
     log_id_ = log_id;
     if (!start.problem.empty() || cursor_file_.is_damaged()) {
@@ -397,38 +397,38 @@ void UplinkRunner::send(MonoTime now) {
         return;
     }
     try {
-        while (Lane* const lane = next_lane(now)) {
-            const OutgoingMessage* const message = lane->delivery.next(now);
-            rates_.take(*message);
+        while (SendQueue* const queue = next_queue(now)) {
+            const OutgoingMessage* const message = queue->delivery.next(now);
+            rates_.consume(*message);
             const bool is_new = std::pair(message->position, message->begin) >= never_sent_;
             never_sent_ = std::max(never_sent_, {message->position, message->end});
             const std::uint64_t number =
-                number_of(lane == &backlog_, lane->delivery.sent(now, receipts_.next_transmission(), is_new));
+                number_of(queue == &backlog_, queue->delivery.sent(now, receipts_.next_transmission(), is_new));
             adapter_->send(*message, number);
         }
     } catch (const std::exception& error) {
         close(now);
-        note_failure(error.what());
+        record_failure(error.what());
     }
 }
 
-/// Returns the lane of the next message, or null if there is none or it has to wait. The backlog uses what new samples
+/// Returns the queue of the next message, or null if there is none or it has to wait. The backlog uses what new samples
 /// leave of the window and of the rates.
-UplinkRunner::Lane* UplinkRunner::next_lane(MonoTime now) {
+UplinkRunner::SendQueue* UplinkRunner::next_queue(MonoTime now) {
     if (live_.delivery.messages_in_flight() + backlog_.delivery.messages_in_flight() >=
         options_.delivery.messages_max) {
         return nullptr;
     }
     const bool is_waiting = is_making_backlog_ || (options_.order == Order::strict && !ranges_.empty());
-    Lane* lane = &live_;
+    SendQueue* queue = &live_;
     const OutgoingMessage* message = is_waiting ? nullptr : live_.delivery.next(now);
     if (message == nullptr) {
-        lane = &backlog_;
+        queue = &backlog_;
         message = backlog_.delivery.next(now);
     }
     const MonoTime due = message != nullptr ? rates_.due(*message) : MonoTime::max();
     tokens_at_ = due > now ? due : MonoTime::max();
-    return due <= now ? lane : nullptr;
+    return due <= now ? queue : nullptr;
 }
 
 Cursor UplinkRunner::cursor() const {
@@ -542,7 +542,7 @@ void UplinkRunner::save_cursor(MonoTime now) {
         quarantine_.save();
         Cursor changed = cursor();
         Receipts receipts = receipts_;
-        receipts.note_delivered(now, changed.oldest());
+        receipts.record_delivered(now, changed.oldest());
         write(std::move(changed), std::move(receipts));
         next_status_.cursor_error.clear();
     } catch (const std::exception& error) {
@@ -559,8 +559,8 @@ void UplinkRunner::set_alarm(MonoTime now) {
     };
     wait_for(backlog_.delivery.due(), backlog_.delivery.state() != DeliveryState::down);
     wait_for(tokens_at_, true);
-    for (const Lane* const lane : lanes()) {
-        wait_for(lane->read_again_at, now < lane->read_again_at);
+    for (const SendQueue* const queue : queues()) {
+        wait_for(queue->read_again_at, now < queue->read_again_at);
     }
     wait_for(saved_at_ + cursor_interval, !is_saved());
     wait_for(checked_at_ + check_interval, next_status_.is_connected);
@@ -574,9 +574,9 @@ void UplinkRunner::show() {
     next_status_.ledger = {};
     next_status_.counts = {};
     next_status_.state = (live_.delivery.state() == DeliveryState::sending ? backlog_ : live_).delivery.state();
-    for (const Lane* const lane : lanes()) {
-        next_status_.ledger += lane->delivery.ledger();
-        next_status_.counts += lane->delivery.counts();
+    for (const SendQueue* const queue : queues()) {
+        next_status_.ledger += queue->delivery.ledger();
+        next_status_.counts += queue->delivery.counts();
     }
     next_status_.settled = cursor().oldest();
     next_status_.is_behind = !live_.delivery.is_empty() || live_.feed.has_more(synced_);
