@@ -13,13 +13,13 @@ std::string_view to_string(BreakerState state) noexcept {
     return "";
 }
 
-void Breaker::note_success() noexcept {
+void Breaker::record_success() noexcept {
     state_ = BreakerState::closed;
     failures_ = 0;
     wait_ = Duration(0);
 }
 
-void Breaker::note_failure(MonoTime now) noexcept {
+void Breaker::record_failure(MonoTime now) noexcept {
     failures_ += failures_ < options_.failures ? 1U : 0U;
     if (options_.failures == 0 || failures_ < options_.failures) {
         state_ = BreakerState::closed;

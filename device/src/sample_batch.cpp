@@ -144,7 +144,7 @@ std::vector<ChannelSeq> SampleBatch::retire() {
 
 void SampleBatch::begin(std::int64_t time_utc_ns, std::int64_t time_mono_ns) noexcept {
     stamp(time_utc_ns, time_mono_ns);
-    look_at_clock();
+    read_clock();
     ++tick_;
     if (processing_ != nullptr) {
         processing_->begin_tick();
@@ -170,10 +170,10 @@ void SampleBatch::stamp_given(const ClockPair& given, std::int64_t arrival_mono_
 void SampleBatch::stamp_now() noexcept {
     const ClockPair now = read_both(clock_);
     stamp(now.utc_ns, now.mono_ns);
-    look_at_clock();
+    read_clock();
 }
 
-void SampleBatch::look_at_clock() noexcept {
+void SampleBatch::read_clock() noexcept {
     time_flags_ = clock_.utc_is_unsynchronized(time_mono_ns_) ? sample_flag::time_unsynchronized : std::uint8_t{0};
 }
 
@@ -235,7 +235,7 @@ void SampleBatch::flush() {
         count_ = 0;
     }
     if (processing_ != nullptr) {
-        processing_->tell_filtered();
+        processing_->report_filtered();
     }
 }
 
@@ -255,12 +255,12 @@ void SampleBatch::put(Channel channel, Quality quality, const Value& value) {
         return write(next(slot, quality), value);
     }
     if constexpr (is_number) {
-        processing_->take_number(slot, value, quality);
+        processing_->process_number(slot, value, quality);
     } else {
         TelemetrySample raw{};
         raw.quality = quality;
         write(raw, value);
-        processing_->take(slot, raw);
+        processing_->process(slot, raw);
     }
 }
 

@@ -131,18 +131,18 @@ bool Sampler::read(Device& device, MonoTime now, const ClockPair& both) {
         }
         device.batch->add_absent_for_missing();
     }
-    device.note_batch();
+    device.record_batch();
     const bool is_whole = result.status != ReadResult::Status::interrupted;
     if (is_whole) {
-        device.note_result(result, both.utc_ns);
-        device.note_clash();
+        device.record_result(result, both.utc_ns);
+        device.record_clash();
     }
     device.batch->flush();
     return is_whole;
 }
 
 void Sampler::hand_over(Device& device, std::span<const TelemetrySample> samples) {
-    note_reading(device, samples.size());
+    reserve_queue(device, samples.size());
     if (!device.traits.waits_for_room) {
         push(device, samples);
         return;
@@ -158,7 +158,7 @@ void Sampler::hand_over(Device& device, std::span<const TelemetrySample> samples
 
 /// Makes the queue large enough before a reading with more samples than before enters it. The channels of a device that
 /// sends data on its own count instead of its samples, so that a flood does not enlarge the queue.
-void Sampler::note_reading(Device& device, std::size_t samples) {
+void Sampler::reserve_queue(Device& device, std::size_t samples) {
     device.in_reading += samples;
     const std::size_t most = device.traits.streams ? device.batch->channels() : device.in_reading;
     if (most > device.need.reading && !device.traits.waits_for_room) [[unlikely]] {
@@ -254,15 +254,15 @@ CommandResult Sampler::command(DeviceId device, DeviceCommand command) {
     }
     if (command == DeviceCommand::reset) {
         target.reset();
-        target.tell(DeviceTransition::reset);
+        target.report(DeviceTransition::reset);
     } else if (before == DeviceState::safe) {
         return {before, false};
     } else if (command == DeviceCommand::stop && before != DeviceState::idle) {
         target.enter(DeviceState::idle);
-        target.tell(DeviceTransition::stopped);
+        target.report(DeviceTransition::stopped);
     } else if (command == DeviceCommand::start && before == DeviceState::idle) {
         target.start();
-        target.tell(DeviceTransition::started);
+        target.report(DeviceTransition::started);
     }
     return {target.state.load(std::memory_order_relaxed), true};
 }

@@ -37,36 +37,36 @@ std::string ErrorText::load() const {
     });
 }
 
-void Sampler::Device::note_failure(const ReadResult& result) noexcept {
+void Sampler::Device::record_failure(const ReadResult& result) noexcept {
     const bool has_failed = state.load(std::memory_order_relaxed) == DeviceState::measuring;
     if (has_failed) {
         begin_outage();
     }
     reads_failed.fetch_add(1, std::memory_order_relaxed);
-    note_error(result.what);
+    record_error(result.what);
     const std::uint64_t errors = consecutive_failures.load(std::memory_order_relaxed) + 1;
     consecutive_failures.store(errors, std::memory_order_relaxed);
     const bool was_open = breaker_state.load(std::memory_order_relaxed) == BreakerState::open;
     const MonoTime now = clock_.mono_now();
     if (own.load(std::memory_order_relaxed)) {
-        breaker.note_failure(now);
+        breaker.record_failure(now);
         show_breaker();
     }
     const std::uint32_t most = errors_before_safe();
     const bool is_safe = most != 0 && errors >= most;
     enter(is_safe ? DeviceState::safe : DeviceState::error);
     if (has_failed) {
-        tell({.transition = DeviceTransition::failed}, result.what);
+        report({.transition = DeviceTransition::failed}, result.what);
     }
     const std::uint64_t failed = reads_failed.load(std::memory_order_relaxed) - outage_.reads_failed;
     if (is_left_alone() && !was_open) {
-        tell({.transition = DeviceTransition::breaker_opened,
-              .reads_failed = failed,
-              .retry_after = breaker.retry_at() - now},
-             result.what);
+        report({.transition = DeviceTransition::breaker_opened,
+                .reads_failed = failed,
+                .retry_after = breaker.retry_at() - now},
+               result.what);
     }
     if (is_safe) {
-        tell({.transition = DeviceTransition::safe, .reads_failed = failed}, result.what);
+        report({.transition = DeviceTransition::safe, .reads_failed = failed}, result.what);
     }
 }
 
@@ -79,18 +79,18 @@ void Sampler::Device::begin_outage() noexcept {
 
 void Sampler::Device::end_outage(bool breaker_was_open) const noexcept {
     const std::uint64_t left_out = reads_left_out() - outage_.reads_left_out;
-    tell({.transition = DeviceTransition::recovered,
-          .outage = clock_.mono_now() - outage_.began,
-          .reads_failed = reads_failed.load(std::memory_order_relaxed) - outage_.reads_failed,
-          .samples_missed = samples_bad.load(std::memory_order_relaxed) - bad_in_read_ - outage_.samples_bad +
-                            left_out * channels.load(std::memory_order_relaxed)},
-         {});
+    report({.transition = DeviceTransition::recovered,
+            .outage = clock_.mono_now() - outage_.began,
+            .reads_failed = reads_failed.load(std::memory_order_relaxed) - outage_.reads_failed,
+            .samples_missed = samples_bad.load(std::memory_order_relaxed) - bad_in_read_ - outage_.samples_bad +
+                              left_out * channels.load(std::memory_order_relaxed)},
+           {});
     if (breaker_was_open) {
-        tell({.transition = DeviceTransition::breaker_closed}, {});
+        report({.transition = DeviceTransition::breaker_closed}, {});
     }
 }
 
-void Sampler::Device::tell(DeviceNews news, std::string_view why) const {
+void Sampler::Device::report(DeviceNews news, std::string_view why) const {
     if (observer_) {
         news.device = name;
         news.time_utc_ns = clock_.utc_now_ns();

@@ -114,10 +114,10 @@ struct Sampler::Device {
         }
     }
     /// Reports a transition without further data.
-    void tell(DeviceTransition transition) const { tell({.transition = transition}, {}); }
+    void report(DeviceTransition transition) const { report({.transition = transition}, {}); }
 
     /// Takes over the counts of the batch.
-    void note_batch() noexcept {
+    void record_batch() noexcept {
         channels.store(batch->channels(), std::memory_order_relaxed);
         const std::uint64_t lost = batch->lost_at_source();
         if (lost != lost_seen_) {
@@ -141,13 +141,13 @@ struct Sampler::Device {
 
     /// Reports a channel that the driver declared after open() and whose name is that of a derived channel. Reported
     /// once, in place of an error of the reading, which is reported again if it persists.
-    void note_clash() noexcept {
+    void record_clash() noexcept {
         if (clash_reported_ || batch->clash().empty()) {
             return;
         }
         clash_reported_ = true;
-        note_error("channel \"" + batch->clash() +
-                   "\" is declared by the device and by its processing settings: the later one gets no samples");
+        record_error("channel \"" + batch->clash() +
+                     "\" is declared by the device and by its processing settings: the later one gets no samples");
     }
 
     void count_filtered(const FilterCounts& by_reason) noexcept {
@@ -166,16 +166,16 @@ struct Sampler::Device {
     }
     [[nodiscard]] bool is_left_alone() const noexcept { return breaker.state() == BreakerState::open; }
 
-    void note_result(const ReadResult& result, std::int64_t read_utc_ns) noexcept {
+    void record_result(const ReadResult& result, std::int64_t read_utc_ns) noexcept {
         reads.fetch_add(1, std::memory_order_relaxed);
         if (result.status == ReadResult::Status::failed) {
-            return note_failure(result);
+            return record_failure(result);
         }
         if (!traits.streams || batch->has_samples()) {  // a streaming device may have sent nothing
             last_good_utc_ns.store(read_utc_ns, std::memory_order_relaxed);
         }
         if (!result.what.empty()) {
-            note_error(result.what);
+            record_error(result.what);
         } else if (is_error_current.load(std::memory_order_relaxed)) {
             is_error_current.store(false, std::memory_order_relaxed);
         }
@@ -187,8 +187,8 @@ struct Sampler::Device {
             end_outage(was_left_alone);
         }
     }
-    void note_failure(const ReadResult& result) noexcept;
-    void note_error(std::string_view what) noexcept {
+    void record_failure(const ReadResult& result) noexcept;
+    void record_error(std::string_view what) noexcept {
         last_error.store(what);
         last_error_utc_ns.store(clock_.utc_now_ns(), std::memory_order_relaxed);
         is_error_current.store(true, std::memory_order_relaxed);
@@ -255,9 +255,9 @@ struct Sampler::Device {
         adjust(std::move(to));
         grid.forget();
         forget_errors();
-        note_batch();
+        record_batch();
         enter(is_stopped ? DeviceState::idle : DeviceState::measuring);
-        tell(is_new ? DeviceTransition::added : DeviceTransition::changed);
+        report(is_new ? DeviceTransition::added : DeviceTransition::changed);
     }
 
     void remove(std::unique_ptr<Driver>& old_driver, std::unique_ptr<SampleBatch>& old_batch) {
@@ -267,7 +267,7 @@ struct Sampler::Device {
         old_driver = std::move(driver);
         old_batch = std::move(batch);
         channels.store(0, std::memory_order_relaxed);
-        tell(DeviceTransition::removed);
+        report(DeviceTransition::removed);
     }
 
   private:
@@ -282,7 +282,7 @@ struct Sampler::Device {
     void begin_outage() noexcept;
     void end_outage(bool breaker_was_open) const noexcept;
     /// Fills in device and time.
-    void tell(DeviceNews news, std::string_view why) const;
+    void report(DeviceNews news, std::string_view why) const;
     [[nodiscard]] std::uint64_t reads_left_out() const noexcept {
         return ticks_missed.load(std::memory_order_relaxed) + reads_skipped.load(std::memory_order_relaxed);
     }
@@ -290,7 +290,7 @@ struct Sampler::Device {
     void close_driver() {
         if (driver != nullptr) {
             driver->close(*batch);
-            note_batch();
+            record_batch();
         }
     }
 

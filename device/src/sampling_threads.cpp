@@ -149,11 +149,11 @@ struct SamplingThreads::State {
         using Kind = Sampler::OwnChange::Kind;
         if (change.kind == Kind::remove) {
             sampler.announce(change.device, false);
-            tell_to_end(change.device, true);
+            request_end(change.device, true);
         } else if (change.kind == Kind::install) {
             const std::shared_ptr<OwnThread>& thread = made.at(change.device);
             sampler.announce(change.device, true);
-            thread->before = tell_to_end(change.device, false);
+            thread->before = request_end(change.device, false);
             thread->install = [this, prepared, entry = change.entry] {
                 sampler.install_own(*prepared, entry);
             };
@@ -169,7 +169,7 @@ struct SamplingThreads::State {
     }
 
     /// Returns the last thread of the device, which may already have been requested to end; null: none.
-    std::shared_ptr<OwnThread> tell_to_end(DeviceId device, bool removes) {
+    std::shared_ptr<OwnThread> request_end(DeviceId device, bool removes) {
         if (const auto known = own.find(device); known != own.end()) {
             const std::shared_ptr<OwnThread> thread = known->second;
             own.erase(known);

@@ -9,7 +9,7 @@
 
 namespace telegate {
 
-void ask_for_short_slice() noexcept {
+void request_short_slice() noexcept {
     constexpr std::uint64_t slice_ns = 100'000;  // the shortest that the kernel accepts
     sched_attr attributes{};
     if (::syscall(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0) != 0 ||

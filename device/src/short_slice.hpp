@@ -6,6 +6,6 @@ namespace telegate {
 /// on a busy machine. The thread gets no additional CPU time, and no privilege is needed. Requires Linux 6.12 for
 /// ordinary threads; on earlier kernels, or if the request is refused, nothing changes. A thread with a real-time
 /// priority is not changed.
-void ask_for_short_slice() noexcept;
+void request_short_slice() noexcept;
 
 }  // namespace telegate

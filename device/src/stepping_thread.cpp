@@ -50,7 +50,7 @@ void SteppingThread::join() {
 void SteppingThread::run() {
     ::prctl(PR_SET_TIMERSLACK, 1UL);  // 1 ns; the default of 50 us would delay every deadline
     std::unique_lock lock(mutex_);
-    ask_for_short_slice();  // start() has set the schedule before
+    request_short_slice();  // start() has set the schedule before
     lock.unlock();
     work_.begin();
     lock.lock();

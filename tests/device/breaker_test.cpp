@@ -11,7 +11,7 @@ constexpr MonoTime breaker_start{1'000s};
 
 /// Makes the breaker fail until it opens, and returns its wait.
 Duration wait_after_failure(Breaker& breaker, MonoTime now) {
-    breaker.note_failure(now);
+    breaker.record_failure(now);
     REQUIRE(breaker.state() == BreakerState::open);
     return breaker.retry_at() - now;
 }
@@ -23,24 +23,24 @@ TEST_CASE(
     "the count",
     "[device][breaker]") {
     Breaker breaker({.failures = 3});
-    breaker.note_failure(breaker_start);
-    breaker.note_failure(breaker_start);
-    breaker.note_success();
-    breaker.note_failure(breaker_start);
-    breaker.note_failure(breaker_start);
+    breaker.record_failure(breaker_start);
+    breaker.record_failure(breaker_start);
+    breaker.record_success();
+    breaker.record_failure(breaker_start);
+    breaker.record_failure(breaker_start);
     CHECK(breaker.state() == BreakerState::closed);
-    breaker.note_failure(breaker_start);
+    breaker.record_failure(breaker_start);
     CHECK(breaker.state() == BreakerState::open);
 }
 
 TEST_CASE("an open breaker allows one reading after its wait", "[device][breaker]") {
     Breaker breaker({.failures = 1, .wait = 1s});
-    breaker.note_failure(breaker_start);
+    breaker.record_failure(breaker_start);
     CHECK_FALSE(breaker.allows(breaker.retry_at() - 1ns));
     CHECK(breaker.state() == BreakerState::open);
     CHECK(breaker.allows(breaker.retry_at()));
     CHECK(breaker.state() == BreakerState::half_open);
-    breaker.note_success();
+    breaker.record_success();
     CHECK(breaker.state() == BreakerState::closed);
 }
 
@@ -53,7 +53,7 @@ TEST_CASE("each wait is twice the previous one, up to the maximum, with a jitter
         CHECK(wait <= 5 * nominal / 4);
         REQUIRE(breaker.allows(breaker_start + wait));
     }
-    breaker.note_success();
+    breaker.record_success();
     CHECK(wait_after_failure(breaker, breaker_start) <= 1250ms);
 }
 
@@ -66,7 +66,7 @@ TEST_CASE("breakers of different devices have different waits", "[device][breake
 TEST_CASE("a breaker with 0 failures never opens", "[device][breaker]") {
     Breaker breaker({.failures = 0});
     for (int i = 0; i < 1'000; ++i) {
-        breaker.note_failure(breaker_start);
+        breaker.record_failure(breaker_start);
     }
     CHECK(breaker.allows(breaker_start));
     CHECK(breaker.state() == BreakerState::closed);

@@ -81,7 +81,7 @@ class ThermometerDriver final : public Driver {
     ReadResult read(SampleBatch& batch, MonoTime /*now*/) noexcept override {
         try {
             until_ = batch.clock().mono_now() + timeout_;
-            if (!connect(batch.clock()) || !ask(batch.clock())) {
+            if (!connect(batch.clock()) || !request(batch.clock())) {
                 disconnect();
                 return {ReadResult::Status::interrupted};
             }
@@ -145,7 +145,7 @@ class ThermometerDriver final : public Driver {
         return true;
     }
 
-    bool ask(const Clock& clock) {
+    bool request(const Clock& clock) {
         constexpr std::string_view question = "T?\n";
         if (::send(socket_, question.data(), question.size(), MSG_NOSIGNAL) != ssize_t{question.size()}) {
             throw system_fault("send", errno);

@@ -201,7 +201,7 @@ TEST_CASE("a device that gets its own thread is read after its earlier samples h
     REQUIRE(eventually([&] { return h.status(device).reads >= 3; }));
     REQUIRE(h.set(h.buses[0]));
     CHECK_FALSE(eventually([&] { return h.buses[0].reads > 0; }, 50ms));
-    h.take();
+    h.receive();
     CHECK(h.is_read(h.buses[0], 3));
     h.threads.stop();
     CHECK(h.numbers_are_whole());

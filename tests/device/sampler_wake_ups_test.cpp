@@ -24,7 +24,7 @@ struct IdleConsumer {
             if (due == h.clock.mono_now()) {
                 h.waker.clear_late();
                 due.reset();
-                take();
+                receive();
                 continue;
             }
             next = h.step();
@@ -40,10 +40,10 @@ struct IdleConsumer {
         if (h.waker.signaled() != signaled) {
             signaled = h.waker.signaled();
             h.waker.clear();
-            take();
+            receive();
         }
     }
-    void take() {
+    void receive() {
         ++wake_ups;
         for (const TelemetrySample& sample : h.drain()) {
             ++samples;

@@ -26,7 +26,7 @@ struct Attributes {
     std::uint64_t period = 0;
 };
 
-Attributes look() {
+Attributes read_attributes() {
     Attributes seen;
     REQUIRE(::syscall(SYS_sched_getattr, 0, &seen, sizeof seen, 0) == 0);
     return seen;
@@ -34,12 +34,12 @@ Attributes look() {
 
 /// Returns the scheduling of a thread that started with `before` and requested short slices; nullopt if the system
 /// refuses `before`.
-std::optional<Attributes> seen_after_asking(Attributes before) {
+std::optional<Attributes> seen_after_request(Attributes before) {
     std::optional<Attributes> seen;
     std::thread([&] {
         if (::syscall(SYS_sched_setattr, 0, &before, 0) == 0) {
-            ask_for_short_slice();
-            seen = look();
+            request_short_slice();
+            seen = read_attributes();
         }
     }).join();
     return seen;
@@ -51,11 +51,11 @@ TEST_CASE(
     "a thread that requests short slices has them if the system supports them, and nothing "
     "else changes",
     "[device][schedule]") {
-    Attributes before = look();
+    Attributes before = read_attributes();
     const bool knows_slices = before.runtime != 0;
     before.policy = SCHED_OTHER;
     before.nice = 5;
-    const std::optional<Attributes> seen = seen_after_asking(before);
+    const std::optional<Attributes> seen = seen_after_request(before);
     REQUIRE(seen);
     CHECK(seen->policy == SCHED_OTHER);
     CHECK(seen->nice == 5);
@@ -63,9 +63,9 @@ TEST_CASE(
 }
 
 TEST_CASE("a thread with policy idle keeps it", "[device][schedule]") {
-    Attributes before = look();
+    Attributes before = read_attributes();
     before.policy = SCHED_IDLE;
-    const std::optional<Attributes> seen = seen_after_asking(before);
+    const std::optional<Attributes> seen = seen_after_request(before);
     REQUIRE(seen);
     CHECK(seen->policy == SCHED_IDLE);
     CHECK(seen->runtime == before.runtime);

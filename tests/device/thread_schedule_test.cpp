@@ -27,7 +27,7 @@ struct SeenSchedule {
     cpu_set_t processors{};
 };
 
-SeenSchedule look_at_this_thread() {
+SeenSchedule schedule_of_this_thread() {
     SeenSchedule seen;
     sched_param parameters{};
     seen.policy = ::sched_getscheduler(0);
@@ -54,7 +54,7 @@ bool may_have_priority() {
 struct ScheduledThread {
     explicit ScheduledThread(ThreadSchedule schedule) : thread(h.sampler, clock, std::move(schedule)) {
         script.on_read = [this](SampleBatch&) {
-            seen = look_at_this_thread();
+            seen = schedule_of_this_thread();
         };
         h.add(script, device_options("boiler", 1h));
         thread.start();
@@ -120,7 +120,7 @@ TEST_CASE("missing processors are ignored, and refused if none is left", "[devic
 }
 
 TEST_CASE("the machine has at least the processors that this process may use", "[device][schedule]") {
-    const SeenSchedule seen = look_at_this_thread();
+    const SeenSchedule seen = schedule_of_this_thread();
     CHECK(processor_count() >= static_cast<unsigned>(CPU_COUNT(&seen.processors)));
     CHECK(processor_count() > first_processor());
 }

@@ -100,11 +100,11 @@ struct ThreadsHarness {
     /// Waits for a condition, and takes samples meanwhile.
     bool is_read(const Bus& bus, int times) {
         return eventually([&] {
-            take();
+            receive();
             return bus.reads >= times;
         });
     }
-    void take() {
+    void receive() {
         std::array<TelemetrySample, 256> some{};
         while (const std::size_t count = queue.pop(some)) {
             taken.insert(taken.end(), some.begin(), some.begin() + static_cast<std::ptrdiff_t>(count));
@@ -125,7 +125,7 @@ struct ThreadsHarness {
 
     /// Checks that the channel has every number from 1, once and in order.
     bool numbers_are_whole() {
-        take();
+        receive();
         std::uint64_t last = 0;
         for (const TelemetrySample& sample : taken) {
             if (sample.seq != ++last) {

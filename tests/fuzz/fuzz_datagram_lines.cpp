@@ -127,7 +127,7 @@ void read_json(std::string_view text) {
 
 /// Every sample belongs to a channel of its own device and has a possible time; there are no more metrics than allowed.
 template <class Intake>
-void take(std::string_view line, Intake intake) {
+void feed(std::string_view line, Intake intake) {
     constexpr std::size_t metrics_max = 8;
     static const SystemClock clock;
     static ChannelTable channels;
@@ -143,7 +143,7 @@ void take(std::string_view line, Intake intake) {
     batch.go_on_from({});
     MetricSink sink(metrics_max);
     const LineTarget target{batch, sink, rules, {clock.utc_now_ns(), 1}};
-    const bool is_taken = intake.take(line, target);
+    const bool is_taken = intake.add_line(line, target);
     intake.finish(batch);
     batch.flush();
     require(is_taken || samples == 0);
@@ -164,9 +164,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         read_statsd(line);
         read_influx(line);
         read_json(line);
-        take(line, StatsdIntake(8));
-        take(line, InfluxIntake());
-        take(line, JsonIntake());
+        feed(line, StatsdIntake(8));
+        feed(line, InfluxIntake());
+        feed(line, JsonIntake());
         rest.remove_prefix(std::min(end + 1, rest.size()));
     }
     return 0;

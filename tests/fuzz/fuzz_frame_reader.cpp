@@ -53,7 +53,7 @@ std::string told_of(const FrameFormat& format, std::string_view bytes, std::size
     batch.begin(0, 0);
     for (std::size_t at = 0; at < bytes.size(); at += part_bytes) {
         const std::string part(bytes.substr(at, part_bytes));
-        reader.take(part, batch);
+        reader.feed(part, batch);
     }
     batch.flush();
     require(reader.good() * format.frame_bytes <= bytes.size());

@@ -23,7 +23,7 @@ constexpr std::size_t head_bytes = 6;
 constexpr std::uint16_t transaction = 0x0102;
 constexpr unsigned types = 9;
 
-Stretch to_request(Bytes head) {
+AddressRange to_request(Bytes head) {
     const auto table = static_cast<ModbusTable>(head[0] % 4);
     const unsigned count_max = has_bits(table) ? 2'000 : 125;
     const unsigned count = (unsigned{head[3]} << 8U | head[4]) % count_max + 1;
@@ -31,7 +31,7 @@ Stretch to_request(Bytes head) {
             static_cast<std::uint16_t>(count)};
 }
 
-void decode_all(Bytes values, const Stretch& request, unsigned seed) {
+void decode_all(Bytes values, const AddressRange& request, unsigned seed) {
     if (has_bits(request.table)) {
         for (std::size_t i = 0; i < request.count; ++i) {
             static_cast<void>(decode_bit(values, i));
@@ -49,7 +49,7 @@ void decode_all(Bytes values, const Stretch& request, unsigned seed) {
     }
 }
 
-void check(const Scan& scan, Bytes bytes, const Stretch& request) {
+void check(const Scan& scan, Bytes bytes, const AddressRange& request) {
     TELEGATE_ASSERT(scan.bytes <= bytes.size());
     const bool takes_none = scan.found == Found::need_more || scan.found == Found::violation;
     TELEGATE_ASSERT(takes_none == (scan.bytes == 0));
@@ -68,7 +68,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (size < head_bytes) {
         return 0;
     }
-    const Stretch request = to_request({data, head_bytes});
+    const AddressRange request = to_request({data, head_bytes});
     const Bytes bytes(data + head_bytes, std::min<std::size_t>(size - head_bytes, 2 * frame_bytes_max));
 
     const Scan tcp = scan_tcp(bytes, request, transaction);

@@ -103,7 +103,7 @@ def changes(steps, commands=1, checks_owner=True, waits_for_last=True, apply_set
 
     def do_own(change):  # State::do_own(), with the mutex locked
         last = yield load("own_thread", RELAXED)
-        if last:  # State::tell_to_end()
+        if last:  # State::request_end()
             yield store(f"{last} removes", change == "remove" and thread_removes)
             yield stop(last)
         if change == "remove":

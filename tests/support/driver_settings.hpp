@@ -16,7 +16,7 @@ inline std::string setting_of(ChannelSettings channel, std::string_view driver, 
     return value_text(*find_setting("channel", key, driver), &channel);
 }
 
-inline void give(DeviceSettings& device, std::string_view key, const std::string& text) {
+inline void set_key(DeviceSettings& device, std::string_view key, const std::string& text) {
     if (const auto fault = assign(*find_setting("device", key, device.driver), &device, text)) {
         throw std::invalid_argument(*fault);
     }

@@ -38,9 +38,9 @@ class Breaker {
     /// Takes effect at the next failure.
     void adjust(BreakerOptions options) noexcept { options_ = options; }
     /// Records the result of a reading.
-    void note_success() noexcept;
-    void note_failure(MonoTime now) noexcept;
-    void reset() noexcept { note_success(); }
+    void record_success() noexcept;
+    void record_failure(MonoTime now) noexcept;
+    void reset() noexcept { record_success(); }
 
     /// Returns whether the device may be read at `now`. Changes an open breaker to half open when its wait is over.
     [[nodiscard]] bool allows(MonoTime now) noexcept;

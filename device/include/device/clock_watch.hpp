@@ -62,7 +62,7 @@ struct ClockStatus {
 /// larger than the uncertainty of the reading is a step. Otherwise a step is a difference of more than step_min plus
 /// step_ppm of the time between two readings, which allows for kernels that slew the clocks separately.
 ///
-/// Threads: any. look() and status() wait for a concurrent reading to finish, which takes microseconds;
+/// Threads: any. read() and status() wait for a concurrent reading to finish, which takes microseconds;
 /// is_unsynchronized() never waits.
 /// Limits: one reading at a time; stores the last reading and the last step.
 /// Failure: none; an unknown value is reported as unknown.
@@ -76,7 +76,7 @@ class ClockWatch {
     explicit ClockWatch(std::unique_ptr<ClockSource> source = make_kernel_clock_source());
 
     /// Reads the clock now.
-    ClockStatus look();
+    ClockStatus read();
     /// Returns the status as of the last reading.
     [[nodiscard]] ClockStatus status() const;
     /// Returns whether the kernel reports the wall clock as unsynchronized at `mono_ns` on the monotonic clock. Reads
@@ -84,13 +84,13 @@ class ClockWatch {
     [[nodiscard]] bool is_unsynchronized(std::int64_t mono_ns) noexcept;
 
   private:
-    void take_reading() noexcept;
+    void read_clock() noexcept;
 
     mutable std::mutex mutex_;  // guards source_ and status_
     const std::unique_ptr<ClockSource> source_;
     ClockStatus status_;
     bool has_reading_ = false;
-    std::atomic<std::int64_t> looked_at_ns_{0};
+    std::atomic<std::int64_t> read_at_ns_{0};
     std::atomic<bool> is_unsynchronized_{false};
 };
 

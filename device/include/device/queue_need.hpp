@@ -31,7 +31,7 @@ struct QueueNeed {
 
 /// For this long, the I/O thread may be late without a loss, for example while it waits for a processor.
 inline constexpr Duration queue_need_time = std::chrono::seconds(1);
-/// The least need of a device, known or not: one block of memory of its lane.
+/// The least need of a device, known or not: one block of memory of its part of the queue.
 inline constexpr std::size_t queue_need_min = 64;
 /// The need of a device that sends data on its own: nobody knows its rate in advance.
 inline constexpr std::size_t queue_need_stream_min = 1'024;

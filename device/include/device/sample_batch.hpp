@@ -146,7 +146,7 @@ class SampleBatch {
     TelemetrySample& next(Slot& slot, Quality quality);
     void count_bad(Quality quality) noexcept { samples_bad_ += quality == Quality::bad ? 1 : 0; }
     void begin_channel(Slot& slot);
-    void look_at_clock() noexcept;
+    void read_clock() noexcept;
 
     const Clock& clock_;
     ChannelTable& channels_;

@@ -241,7 +241,7 @@ class Sampler {
     [[nodiscard]] bool read(Device& device, MonoTime now, const ClockPair& both);
     void hand_over(Device& device, std::span<const TelemetrySample> samples);
     void push(const Device& device, std::span<const TelemetrySample> samples);
-    void note_reading(Device& device, std::size_t samples);
+    void reserve_queue(Device& device, std::size_t samples);
     void set_need(Device& device, const QueueNeed& need);
     void renew_need(Device& device);
     void await_room(const Device& device, std::size_t samples, MonoTime until);

@@ -31,7 +31,7 @@ class ClockDriver final : public Driver {
     }
 
     ReadResult read(SampleBatch& batch, MonoTime /*now*/) noexcept override {
-        const ClockStatus status = watch_->look();
+        const ClockStatus status = watch_->read();
         const bool is_known = status.reading.sync != ClockSync::unknown;
         batch.add(state_, to_string(status.reading.sync), is_known ? Quality::good : Quality::uncertain);
         if (is_known) {

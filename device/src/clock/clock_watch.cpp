@@ -15,12 +15,12 @@ std::string_view to_string(ClockSync sync) noexcept {
 }
 
 ClockWatch::ClockWatch(std::unique_ptr<ClockSource> source) : source_(std::move(source)) {
-    take_reading();
+    read_clock();
 }
 
-ClockStatus ClockWatch::look() {
+ClockStatus ClockWatch::read() {
     const std::lock_guard lock(mutex_);
-    take_reading();
+    read_clock();
     return status_;
 }
 
@@ -30,16 +30,16 @@ ClockStatus ClockWatch::status() const {
 }
 
 bool ClockWatch::is_unsynchronized(std::int64_t mono_ns) noexcept {
-    if (mono_ns - looked_at_ns_.load(std::memory_order_relaxed) > look_interval_ns) {
+    if (mono_ns - read_at_ns_.load(std::memory_order_relaxed) > look_interval_ns) {
         const std::unique_lock lock(mutex_, std::try_to_lock);
         if (lock) {  // otherwise another thread is reading the clock
-            take_reading();
+            read_clock();
         }
     }
     return is_unsynchronized_.load(std::memory_order_relaxed);
 }
 
-void ClockWatch::take_reading() noexcept {
+void ClockWatch::read_clock() noexcept {
     constexpr std::int64_t million = 1'000'000;
     constexpr double ns_per_second = 1e9;
     const ClockReading reading = source_->read();
@@ -57,7 +57,7 @@ void ClockWatch::take_reading() noexcept {
     status_.offset_ns = offset_ns;
     status_.reading = reading;
     has_reading_ = true;
-    looked_at_ns_.store(reading.mono_ns, std::memory_order_relaxed);
+    read_at_ns_.store(reading.mono_ns, std::memory_order_relaxed);
     is_unsynchronized_.store(reading.sync == ClockSync::unsynchronized, std::memory_order_relaxed);
 }
 

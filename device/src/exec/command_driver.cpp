@@ -72,27 +72,27 @@ ReadResult CommandDriver::await_end(SampleBatch& batch) {
             return {ReadResult::Status::interrupted};
         }
         if (event.has_ended) {
-            command_.take_rest(batch);
-            return judge();
+            command_.read_rest(batch);
+            return check_end();
         }
         if (event.has_output) {
-            command_.take_output(batch);
+            command_.read_output(batch);
         }
         if (event.has_errors) {
-            command_.take_errors();
+            command_.read_errors();
         }
         if (command_.has_printed_too_much()) {
             return end_early(too_much());
         }
         if (now() >= deadline) {
-            command_.take_errors();
+            command_.read_errors();
             const auto ms = std::chrono::duration_cast<milliseconds>(command_.options().timeout).count();
             return end_early("did not end within " + std::to_string(ms) + " ms");
         }
     }
 }
 
-ReadResult CommandDriver::judge() {
+ReadResult CommandDriver::check_end() {
     const std::string end = command_.child().collect();
     if (!end.empty()) {
         return command_.fail_with_last_words(end);
@@ -114,7 +114,7 @@ std::string CommandDriver::too_much() const {
 ReadResult CommandDriver::read_on(SampleBatch& batch) {
     if (command_.is_of_another_thread()) {
         // The device has a new thread, and the command dies with the old one. This is not a failure of the command.
-        command_.take_rest(batch);
+        command_.read_rest(batch);
         command_.child().begin_end();
         if (!command_.child().finish_end(command_.cancel())) {
             return command_.still_not_ended();
@@ -152,14 +152,14 @@ ReadResult CommandDriver::listen(SampleBatch& batch) {
     const std::size_t good = command_.good_lines();
     const CommandEvent event = command_.wait_until(std::min(now() + Driver::wait_max, silent_at()));
     if (event.has_ended) {
-        command_.take_rest(batch);
-        return note_end(batch);
+        command_.read_rest(batch);
+        return report_end(batch);
     }
     if (event.has_output) {
-        command_.take_output(batch);
+        command_.read_output(batch);
     }
     if (event.has_errors) {
-        command_.take_errors();
+        command_.read_errors();
     }
     command_.report_counts(batch, false);
     if (command_.child().output() < 0) {
@@ -180,14 +180,14 @@ ReadResult CommandDriver::await_end_after_output(SampleBatch& batch) {
     while (now() < deadline) {
         const CommandEvent event = command_.wait_until(deadline);
         if (event.has_ended) {
-            command_.take_rest(batch);
-            return note_end(batch);
+            command_.read_rest(batch);
+            return report_end(batch);
         }
         if (event.is_canceled) {
             return {ReadResult::Status::interrupted};
         }
         if (event.has_errors) {
-            command_.take_errors();
+            command_.read_errors();
         }
     }
     schedule_restart();
@@ -199,7 +199,7 @@ MonoTime CommandDriver::silent_at() const noexcept {
     return most > most.zero() ? heard_at_ + most : MonoTime::max();
 }
 
-ReadResult CommandDriver::note_end(SampleBatch& batch) {
+ReadResult CommandDriver::report_end(SampleBatch& batch) {
     const std::string end = command_.child().collect();
     command_.report_counts(batch, false);
     schedule_restart();

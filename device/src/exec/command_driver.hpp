@@ -43,7 +43,7 @@ class CommandDriver final : public Driver {
     // once
     [[nodiscard]] ReadResult run_once(SampleBatch& batch);
     [[nodiscard]] ReadResult await_end(SampleBatch& batch);
-    [[nodiscard]] ReadResult judge();
+    [[nodiscard]] ReadResult check_end();
     [[nodiscard]] std::string too_much() const;
 
     // continuous
@@ -51,7 +51,7 @@ class CommandDriver final : public Driver {
     [[nodiscard]] ReadResult begin(SampleBatch& batch);
     [[nodiscard]] ReadResult listen(SampleBatch& batch);
     [[nodiscard]] ReadResult await_end_after_output(SampleBatch& batch);
-    [[nodiscard]] ReadResult note_end(SampleBatch& batch);
+    [[nodiscard]] ReadResult report_end(SampleBatch& batch);
     /// Returns when the command will have been silent for too long.
     [[nodiscard]] MonoTime silent_at() const noexcept;
     void schedule_restart() noexcept;

@@ -209,7 +209,7 @@ ssize_t CommandRun::read_some(int descriptor) noexcept {
     return got;
 }
 
-void CommandRun::take_output(SampleBatch& batch) {
+void CommandRun::read_output(SampleBatch& batch) {
     for (int taken = 0; taken < buffers_max; ++taken) {
         const ssize_t got = read_some(child_.output());
         if (got == 0) {
@@ -219,14 +219,14 @@ void CommandRun::take_output(SampleBatch& batch) {
             return;
         }
         batch.stamp_now();
-        good_ += reader_->take({buffer_.get(), static_cast<std::size_t>(got)}, batch);
+        good_ += reader_->feed({buffer_.get(), static_cast<std::size_t>(got)}, batch);
         if (options_.mode == ExecDriverOptions::Mode::once && has_printed_too_much()) {
             return;
         }
     }
 }
 
-void CommandRun::take_errors() noexcept {
+void CommandRun::read_errors() noexcept {
     for (int taken = 0; taken < buffers_max; ++taken) {
         const ssize_t got = read_some(child_.errors());
         if (got == 0) {
@@ -235,14 +235,14 @@ void CommandRun::take_errors() noexcept {
         if (got <= 0) {
             return;
         }
-        last_words_.take({buffer_.get(), static_cast<std::size_t>(got)});
+        last_words_.feed({buffer_.get(), static_cast<std::size_t>(got)});
     }
 }
 
 /// A pipe holds less than is taken here, so this takes everything unless other processes keep writing.
-void CommandRun::take_rest(SampleBatch& batch) {
-    take_output(batch);
-    take_errors();
+void CommandRun::read_rest(SampleBatch& batch) {
+    read_output(batch);
+    read_errors();
     batch.stamp_now();
     good_ += reader_->finish(batch);
 }

@@ -56,10 +56,10 @@ class CommandRun {
     /// Waits until the first event, or until `deadline`.
     [[nodiscard]] CommandEvent wait_until(MonoTime deadline) const noexcept;
     /// Take what the process has printed, up to a few buffers: samples from stdout, the last line from stderr.
-    void take_output(SampleBatch& batch);
-    void take_errors() noexcept;
+    void read_output(SampleBatch& batch);
+    void read_errors() noexcept;
     /// Takes the remaining output of a process that has ended, including an unterminated last line.
-    void take_rest(SampleBatch& batch);
+    void read_rest(SampleBatch& batch);
     /// Discards output that was not read in time, and counts its lines.
     void skip_output(SampleBatch& batch) noexcept;
     void report_counts(SampleBatch& batch, bool all);

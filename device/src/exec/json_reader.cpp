@@ -15,10 +15,10 @@ void JsonReader::open(SampleBatch& batch) {
     sink_.reserve("fields.refused");
 }
 
-std::size_t JsonReader::take(std::string_view bytes, SampleBatch& batch) {
+std::size_t JsonReader::feed(std::string_view bytes, SampleBatch& batch) {
     std::size_t good = 0;
     while (const auto line = assembler_.next(bytes)) {
-        good += take_line(*line, batch);
+        good += parse_line(*line, batch);
     }
     if (assembler_.overlong() != overlong_seen_) {
         overlong_seen_ = assembler_.overlong();
@@ -29,16 +29,16 @@ std::size_t JsonReader::take(std::string_view bytes, SampleBatch& batch) {
 
 std::size_t JsonReader::finish(SampleBatch& batch) {
     const auto line = assembler_.finish();
-    return line ? take_line(*line, batch) : 0;
+    return line ? parse_line(*line, batch) : 0;
 }
 
-std::size_t JsonReader::take_line(std::string_view line, SampleBatch& batch) {
+std::size_t JsonReader::parse_line(std::string_view line, SampleBatch& batch) {
     if (line.find_first_not_of(" \t") == std::string_view::npos) {
         return 0;
     }
     const ClockPair both = read_both(batch.clock());
     const metrics::Arrival now{both.utc_ns, both.mono_ns};
-    if (intake_.take(line, {batch, sink_, rules_, now})) {
+    if (intake_.add_line(line, {batch, sink_, rules_, now})) {
         return 1;
     }
     ++refused_;

@@ -27,7 +27,7 @@ class JsonReader final : public ByteReader {
     void open(SampleBatch& batch) override;
     [[nodiscard]] std::optional<std::vector<std::string>> later_channels() const override { return std::nullopt; }
     /// The samples have the current time.
-    std::size_t take(std::string_view bytes, SampleBatch& batch) override;
+    std::size_t feed(std::string_view bytes, SampleBatch& batch) override;
     std::size_t finish(SampleBatch& batch) override;
     void report_counts(SampleBatch& batch, bool all) override;
     void restart(bool within_line) noexcept override { assembler_.restart(within_line); }
@@ -37,7 +37,7 @@ class JsonReader final : public ByteReader {
     }
 
   private:
-    std::size_t take_line(std::string_view line, SampleBatch& batch);
+    std::size_t parse_line(std::string_view line, SampleBatch& batch);
 
     const MetricRules rules_;
     LineAssembler assembler_;

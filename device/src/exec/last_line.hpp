@@ -16,7 +16,7 @@ class LastLine {
     static constexpr std::size_t bytes_max = 120;  // fits into a status text after its prefix
 
     void clear() noexcept { line_.size = last_.size = 0; }
-    void take(std::string_view bytes) noexcept {
+    void feed(std::string_view bytes) noexcept {
         for (const char c : bytes) {
             if (c == '\n' || c == '\r') {
                 end_line();

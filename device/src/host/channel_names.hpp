@@ -10,7 +10,7 @@
 
 namespace telegate::host {
 
-/// Gives names to channels, or to groups of channels, that are named after parts of the machine.
+/// Assigns names to channels, or to groups of channels, that are named after parts of the machine.
 ///
 /// Threads: one.
 /// Limits: keeps each name in use.
@@ -22,21 +22,21 @@ class FreeNames {
     [[nodiscard]] std::string find(const std::string& prefix, std::string_view name, std::size_t bytes_max) const {
         const std::string wanted = to_topic_part(name.substr(0, bytes_max));
         std::string part = wanted;
-        for (unsigned number = 2; taken_.contains(prefix + part); ++number) {
+        for (unsigned number = 2; claimed_.contains(prefix + part); ++number) {
             const std::string suffix = '_' + std::to_string(number);
             part = wanted.substr(0, bytes_max - suffix.size()) + suffix;
         }
         return prefix + part;
     }
-    void use(std::string name) { taken_.insert(std::move(name)); }
-    [[nodiscard]] std::string take(const std::string& prefix, std::string_view name, std::size_t bytes_max) {
+    void use(std::string name) { claimed_.insert(std::move(name)); }
+    [[nodiscard]] std::string claim(const std::string& prefix, std::string_view name, std::size_t bytes_max) {
         std::string found = find(prefix, name, bytes_max);
         use(found);
         return found;
     }
 
   private:
-    std::set<std::string> taken_;
+    std::set<std::string> claimed_;
 };
 
 }  // namespace telegate::host

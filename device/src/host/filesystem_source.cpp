@@ -58,7 +58,7 @@ void FilesystemSource::open(const Tick& tick) {
     FreeNames free;
     for (Mount& mount : mounts_) {
         const std::string name = mount.path == "/" ? "root" : mount.path.substr(1);
-        const std::string stem = free.take("fs.", name, part_bytes_max) + '.';
+        const std::string stem = free.claim("fs.", name, part_bytes_max) + '.';
         mount.total_channel = tick.batch.add_channel(stem + "total", "By");
         mount.free_channel = tick.batch.add_channel(stem + "free", "By");
         mount.available_channel = tick.batch.add_channel(stem + "available", "By");
@@ -79,14 +79,14 @@ void FilesystemSource::read(const Tick& tick) {
             mount.obstacle = obstacle_of(table, mount.path);
         }
         if (mount.obstacle.empty()) {
-            ask(tick.batch, mount);
+            query(tick.batch, mount);
         } else {
             tick.batch.add(mount.state_channel, std::string_view(mount.obstacle), Quality::bad);
         }
     }
 }
 
-void FilesystemSource::ask(SampleBatch& batch, const Mount& mount) {
+void FilesystemSource::query(SampleBatch& batch, const Mount& mount) {
     struct statvfs status {};
     if (::statvfs(mount.path.c_str(), &status) != 0) {
         batch.add(mount.state_channel, std::string_view(std::strerror(errno)), Quality::bad);

@@ -39,7 +39,7 @@ class FilesystemSource {
         SampleBatch::Channel state_channel = SampleBatch::Channel::none;
     };
 
-    static void ask(SampleBatch& batch, const Mount& mount);
+    static void query(SampleBatch& batch, const Mount& mount);
 
     MountTable table_;
     std::vector<Mount> mounts_;

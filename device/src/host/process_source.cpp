@@ -110,7 +110,7 @@ void ProcessSource::open(const Tick& tick) {
     constexpr std::size_t part_bytes_max = 32;
     FreeNames free;
     for (Name& name : names_) {
-        const std::string stem = free.take("proc.", name.name, part_bytes_max) + '.';
+        const std::string stem = free.claim("proc.", name.name, part_bytes_max) + '.';
         name.count_channel = tick.batch.add_channel(stem + "count", "1");
         name.rss_channel = tick.batch.add_channel(stem + "rss", "By");
         name.cpu_channel = tick.batch.add_channel(stem + "cpu", "%");
@@ -185,7 +185,7 @@ void ProcessSource::scan(const Tick& tick) {
             return;
         }
         ++pids_seen_;
-        look_at(*pid, texts);
+        read_process(*pid, texts);
     });
     if (step == DirectoryNames::Step::end) {
         left_out_last_ = left_out_;
@@ -194,7 +194,7 @@ void ProcessSource::scan(const Tick& tick) {
     }
 }
 
-void ProcessSource::look_at(std::uint32_t pid, std::span<char> buffer) {
+void ProcessSource::read_process(std::uint32_t pid, std::span<char> buffer) {
     const auto stat = stat_of(pid, buffer);
     const std::size_t name = stat ? name_of(stat->name, pid, buffer.subspan(buffer.size() / 2)) : names_.size();
     const auto known =

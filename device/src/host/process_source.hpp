@@ -95,7 +95,7 @@ class ProcessSource {
     };
 
     void scan(const Tick& tick);
-    void look_at(std::uint32_t pid, std::span<char> buffer);
+    void read_process(std::uint32_t pid, std::span<char> buffer);
     /// Measures a process and adds its values to those of its name. Returns whether the process still exists.
     [[nodiscard]] bool measure(const Tick& tick, Process& process);
     void count_descriptors(const Tick& tick, std::uint32_t pid, Name& name);

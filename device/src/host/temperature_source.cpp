@@ -55,7 +55,7 @@ void TemperatureSource::find_chips(const Tick& tick) {
             continue;
         }
         const std::string name = read_text(stem + "name", tick.buffer);
-        const std::string chip = chips.take("", name.empty() ? directory : name, chip_bytes_max);
+        const std::string chip = chips.claim("", name.empty() ? directory : name, chip_bytes_max);
         for (const std::string& input : inputs) {
             const std::string sensor = input.substr(0, input.size() - input_suffix.size());
             const std::string label = read_text(stem + sensor + "_label", tick.buffer);
@@ -80,7 +80,7 @@ void TemperatureSource::add_sensor(const Tick& tick, const std::string& path, co
         ++left_out_;
         return;
     }
-    const std::string name = names_.take("temp." + chip + '.', label, label_bytes_max);
+    const std::string name = names_.claim("temp." + chip + '.', label, label_bytes_max);
     sensors_.push_back(Sensor{ProcFile(path), tick.batch.add_channel(name, "Cel")});
 }
 

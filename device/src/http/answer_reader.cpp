@@ -72,7 +72,7 @@ std::string AnswerReader::read_json(std::string_view body, SampleBatch& batch) {
     if (!pointers_) {
         const ClockPair now = read_both(batch.clock());
         const MetricRules rules;
-        has_values_ = intake_.take(body, {batch, sink_, rules, {now.utc_ns, now.mono_ns}});
+        has_values_ = intake_.add_line(body, {batch, sink_, rules, {now.utc_ns, now.mono_ns}});
         return has_values_ ? "" : "the response is not a JSON object or array, or nested too deeply";
     }
     const bool is_json = pointers_->read(body, [&](std::size_t index, const metrics::JsonScan& scan, JsonEvent event) {
@@ -110,13 +110,13 @@ std::string AnswerReader::read_metrics(std::string_view body, bool is_openmetric
             continue;
         }
         if (!sources_.empty()) {
-            take(series);
+            add(series);
             continue;
         }
         if (sink_.is_new(name_of(series))) {
             announce(series, rest);
         }
-        give_by_name(series, batch);
+        add_by_name(series, batch);
     }
     if (sources_.empty()) {
         return has_values_ ? "" : "the response has no metrics";
@@ -130,7 +130,7 @@ std::string AnswerReader::read_metrics(std::string_view body, bool is_openmetric
     return trouble_of_sources();
 }
 
-void AnswerReader::take(const MetricsLine& series) {
+void AnswerReader::add(const MetricsLine& series) {
     std::string plain;
     if (series.name.find('\\') != std::string_view::npos) {
         for (std::string_view escaped = series.name; !escaped.empty();) {
@@ -177,7 +177,7 @@ metrics::SeriesName AnswerReader::name_of(const MetricsLine& series) noexcept {
     return name_.series();
 }
 
-void AnswerReader::give_by_name(const MetricsLine& series, SampleBatch& batch) {
+void AnswerReader::add_by_name(const MetricsLine& series, SampleBatch& batch) {
     has_values_ = true;
     if (const metrics::Metric* const metric = sink_.find_or_add(batch, name_of(series), "")) {
         batch.add(metric->channel, series.value, series.quality);

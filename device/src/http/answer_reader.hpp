@@ -49,10 +49,10 @@ class AnswerReader {
 
     [[nodiscard]] std::string read_json(std::string_view body, SampleBatch& batch);
     [[nodiscard]] std::string read_metrics(std::string_view body, bool is_openmetrics, SampleBatch& batch);
-    void take(const MetricsLine& series);
+    void add(const MetricsLine& series);
     void announce(const MetricsLine& first, std::string_view rest);
     [[nodiscard]] metrics::SeriesName name_of(const MetricsLine& series) noexcept;
-    void give_by_name(const MetricsLine& series, SampleBatch& batch);
+    void add_by_name(const MetricsLine& series, SampleBatch& batch);
     [[nodiscard]] std::string trouble_of_sources() const;
 
     const HttpFormat format_;

@@ -40,7 +40,7 @@ bool JsonPointers::read(std::string_view text, const Found& found) {
             if (!levels_.empty() && levels_.back().is_array) {
                 enter(std::to_string(levels_.back().next_index++), false);
             }
-            give(scan, event, found);
+            add_sample(scan, event, found);
             if (begins(event)) {
                 levels_.push_back({pointer_.size(), event == JsonEvent::begin_array});
             }
@@ -70,7 +70,7 @@ void JsonPointers::enter(std::string_view name, bool is_raw) {
     }
 }
 
-void JsonPointers::give(const JsonScan& scan, JsonEvent event, const Found& found) {
+void JsonPointers::add_sample(const JsonScan& scan, JsonEvent event, const Found& found) {
     const auto at = index_of_.find(std::string_view(pointer_));
     if (at != index_of_.end()) {
         found(at->second, scan, event);

@@ -46,7 +46,7 @@ class JsonPointers {
     };
 
     void enter(std::string_view name, bool is_raw);
-    void give(const metrics::JsonScan& scan, metrics::JsonEvent event, const Found& found);
+    void add_sample(const metrics::JsonScan& scan, metrics::JsonEvent event, const Found& found);
 
     std::unordered_map<std::string, std::size_t, TextHash, std::equal_to<>> index_of_;
     metrics::JsonRepeats repeats_;

@@ -55,7 +55,7 @@ void append_element(std::string& list, std::string_view value) {
 ResponseReader::Status ResponseReader::feed(std::string_view bytes) {
     while (status_ == Status::need_more && !bytes.empty()) {
         if (part_ == Part::sized || part_ == Part::chunk || part_ == Part::until_close) {
-            status_ = take_body(bytes);
+            status_ = read_body(bytes);
             continue;
         }
         const std::size_t end = bytes.find('\n');
@@ -70,7 +70,7 @@ ResponseReader::Status ResponseReader::feed(std::string_view bytes) {
             line_.resize(line_.size() - (line_.ends_with('\r') ? 1 : 0));
             const std::string line = std::exchange(line_, {});
             const bool is_plain = line.find('\r') == std::string::npos && line.find('\0') == std::string::npos;
-            status_ = is_plain ? take_line(line) : finish(Status::invalid);
+            status_ = is_plain ? parse_line(line) : finish(Status::invalid);
         }
     }
     if (status_ == Status::complete && !bytes.empty()) {
@@ -94,15 +94,15 @@ ResponseReader::Status ResponseReader::finish(Status status) noexcept {
     return status;
 }
 
-ResponseReader::Status ResponseReader::take_line(std::string_view line) {
+ResponseReader::Status ResponseReader::parse_line(std::string_view line) {
     switch (part_) {
-        case Part::start_line: return take_start_line(line) ? Status::need_more : finish(Status::invalid);
+        case Part::start_line: return parse_start_line(line) ? Status::need_more : finish(Status::invalid);
         case Part::fields:
             if (line.empty()) {
-                return take_field() ? end_fields() : finish(Status::invalid);
+                return parse_field() ? end_fields() : finish(Status::invalid);
             }
-            return take_field_line(line) ? Status::need_more : finish(Status::invalid);
-        case Part::chunk_size: return take_chunk_size(line);
+            return parse_field_line(line) ? Status::need_more : finish(Status::invalid);
+        case Part::chunk_size: return parse_chunk_size(line);
         case Part::chunk_end:
             part_ = Part::chunk_size;
             return line.empty() ? Status::need_more : finish(Status::invalid);
@@ -116,7 +116,7 @@ ResponseReader::Status ResponseReader::take_line(std::string_view line) {
 }
 
 /// HTTP/1.x SP code [SP reason]
-bool ResponseReader::take_start_line(std::string_view line) {
+bool ResponseReader::parse_start_line(std::string_view line) {
     constexpr std::string_view version = "HTTP/1.";
     constexpr std::size_t code_at = 9;
     constexpr std::size_t code_end = code_at + 3;
@@ -134,9 +134,9 @@ bool ResponseReader::take_start_line(std::string_view line) {
 }
 
 /// A line that begins with a blank continues the previous one. Directly after the start line, it is ignored.
-bool ResponseReader::take_field_line(std::string_view line) {
+bool ResponseReader::parse_field_line(std::string_view line) {
     if (line.front() != ' ' && line.front() != '\t') {
-        const bool is_valid = take_field();
+        const bool is_valid = parse_field();
         field_ = line;
         return is_valid;
     }
@@ -148,7 +148,7 @@ bool ResponseReader::take_field_line(std::string_view line) {
 }
 
 /// Uses the field that is complete, if any.
-bool ResponseReader::take_field() {
+bool ResponseReader::parse_field() {
     if (field_.empty()) {
         return true;
     }
@@ -160,12 +160,12 @@ bool ResponseReader::take_field() {
     }
     const std::string_view value = trimmed(std::string_view(field).substr(colon + 1));
     if (name == "content-length") {
-        return take_length(value);
+        return parse_length(value);
     }
     if (name == "transfer-encoding") {
-        take_encoding(value);
+        parse_encoding(value);
     } else if (name == "connection") {
-        take_connection(value);
+        parse_connection(value);
     } else if (name == "content-type" && head_.content_type.empty()) {
         head_.content_type = lower(value);
     } else if (name == "content-encoding") {
@@ -175,7 +175,7 @@ bool ResponseReader::take_field() {
 }
 
 /// A list of equal lengths is one length.
-bool ResponseReader::take_length(std::string_view value) noexcept {
+bool ResponseReader::parse_length(std::string_view value) noexcept {
     do {
         std::size_t length = 0;
         if (!to_size(take_element(value), 10, length)) {
@@ -189,7 +189,7 @@ bool ResponseReader::take_length(std::string_view value) noexcept {
 }
 
 /// Empty elements do not count, nor does identity (RFC 2616).
-void ResponseReader::take_encoding(std::string_view list) {
+void ResponseReader::parse_encoding(std::string_view list) {
     while (!list.empty()) {
         const std::string encoding = lower(take_element(list));
         if (!encoding.empty() && encoding != "identity") {
@@ -198,7 +198,7 @@ void ResponseReader::take_encoding(std::string_view list) {
     }
 }
 
-void ResponseReader::take_connection(std::string_view value) {
+void ResponseReader::parse_connection(std::string_view value) {
     while (!value.empty()) {
         const bool is_close = lower(take_element(value)) == "close";
         keeps_alive_ = keeps_alive_ && !is_close;
@@ -240,7 +240,7 @@ ResponseReader::Status ResponseReader::end_fields() {
 }
 
 /// HEX [;extensions]
-ResponseReader::Status ResponseReader::take_chunk_size(std::string_view line) noexcept {
+ResponseReader::Status ResponseReader::parse_chunk_size(std::string_view line) noexcept {
     constexpr int hexadecimal = 16;
     const std::string_view digits = trimmed(line.substr(0, line.find(';')));
     if (digits.empty() || !to_size(digits, hexadecimal, length_)) {
@@ -253,7 +253,7 @@ ResponseReader::Status ResponseReader::take_chunk_size(std::string_view line) no
     return Status::need_more;
 }
 
-ResponseReader::Status ResponseReader::take_body(std::string_view& bytes) {
+ResponseReader::Status ResponseReader::read_body(std::string_view& bytes) {
     const std::string_view taken = bytes.substr(0, part_ == Part::until_close ? bytes.size() : length_);
     bytes.remove_prefix(taken.size());
     if (taken.size() > body_bytes_max_ - body_.size()) {

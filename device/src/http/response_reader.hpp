@@ -59,16 +59,16 @@ class ResponseReader {
         done
     };
 
-    [[nodiscard]] Status take_line(std::string_view line);
-    [[nodiscard]] bool take_start_line(std::string_view line);
-    [[nodiscard]] bool take_field_line(std::string_view line);
-    [[nodiscard]] bool take_field();
-    [[nodiscard]] bool take_length(std::string_view value) noexcept;
-    void take_encoding(std::string_view list);
-    void take_connection(std::string_view value);
+    [[nodiscard]] Status parse_line(std::string_view line);
+    [[nodiscard]] bool parse_start_line(std::string_view line);
+    [[nodiscard]] bool parse_field_line(std::string_view line);
+    [[nodiscard]] bool parse_field();
+    [[nodiscard]] bool parse_length(std::string_view value) noexcept;
+    void parse_encoding(std::string_view list);
+    void parse_connection(std::string_view value);
     [[nodiscard]] Status end_fields();
-    [[nodiscard]] Status take_chunk_size(std::string_view line) noexcept;
-    [[nodiscard]] Status take_body(std::string_view& bytes);
+    [[nodiscard]] Status parse_chunk_size(std::string_view line) noexcept;
+    [[nodiscard]] Status read_body(std::string_view& bytes);
     [[nodiscard]] Status finish(Status status) noexcept;
 
     const std::size_t body_bytes_max_;

@@ -57,7 +57,7 @@ constexpr std::string_view device_prefix = "iio:device";
 constexpr std::string_view input_prefix = "in_";
 constexpr std::string_view frequency_attribute = "sampling_frequency";
 
-/// Returns the first of the attributes that exists; `otherwise` if none exists. Notes a fault of that attribute.
+/// Returns the first of the attributes that exists; `otherwise` if none exists. Records a fault of that attribute.
 double number_of(Input& input, const FoundDevice& device, std::string_view attribute, double otherwise) {
     for (const std::string& name : attribute_names(input.name, attribute)) {
         std::string path = device.path + '/' + name;

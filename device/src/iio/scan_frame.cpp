@@ -14,13 +14,13 @@ namespace {
 constexpr std::uint32_t bits_per_byte = 8;
 constexpr std::uint32_t value_bytes_max = 8;
 
-bool take(std::string_view& text, std::string_view word) noexcept {
+bool consume(std::string_view& text, std::string_view word) noexcept {
     const bool is_there = text.starts_with(word);
     text.remove_prefix(is_there ? word.size() : 0);
     return is_there;
 }
 
-std::optional<std::uint32_t> take_number(std::string_view& text) noexcept {
+std::optional<std::uint32_t> parse_number(std::string_view& text) noexcept {
     std::uint32_t number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
     if (error != std::errc{}) {
@@ -55,22 +55,22 @@ constexpr std::size_t round_up(std::size_t value, std::size_t unit) noexcept {
 
 std::optional<ScanType> parse_scan_type(std::string_view text) noexcept {
     ScanType type;
-    type.big_endian = take(text, "be:");
-    if (!type.big_endian && !take(text, "le:")) {
+    type.big_endian = consume(text, "be:");
+    if (!type.big_endian && !consume(text, "le:")) {
         return std::nullopt;
     }
-    if (take(text, "s")) {
+    if (consume(text, "s")) {
         type.form = ScanType::Form::whole;
-    } else if (take(text, "f")) {
+    } else if (consume(text, "f")) {
         type.form = ScanType::Form::real;
-    } else if (!take(text, "u")) {
+    } else if (!consume(text, "u")) {
         return std::nullopt;
     }
-    const auto bits = take_number(text);
-    const bool has_slash = take(text, "/");
-    const auto storage_bits = take_number(text);
-    const auto repeat = take(text, "X") ? take_number(text) : 1;
-    const auto shift = take(text, ">>") ? take_number(text) : 0;
+    const auto bits = parse_number(text);
+    const bool has_slash = consume(text, "/");
+    const auto storage_bits = parse_number(text);
+    const auto repeat = consume(text, "X") ? parse_number(text) : 1;
+    const auto shift = consume(text, ">>") ? parse_number(text) : 0;
     if (!bits || !has_slash || !storage_bits || !repeat || !shift || !text.empty()) {
         return std::nullopt;
     }

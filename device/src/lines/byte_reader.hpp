@@ -14,7 +14,7 @@ namespace telegate {
 /// Turns the bytes of a device into samples: lines (LineReader, JsonReader) or frames (FrameReader).
 ///
 /// Threads: the constructor any; all other functions the thread that reads the device.
-/// Failure: the constructor throws std::invalid_argument for an invalid format; take() and finish() throw
+/// Failure: the constructor throws std::invalid_argument for an invalid format; feed() and finish() throw
 /// std::bad_alloc for a new channel.
 class ByteReader {
   public:
@@ -25,7 +25,7 @@ class ByteReader {
     /// See Driver::later_channels().
     [[nodiscard]] virtual std::optional<std::vector<std::string>> later_channels() const = 0;
     /// Adds samples of all lines or frames that end in `bytes`. Returns the number of valid ones.
-    virtual std::size_t take(std::string_view bytes, SampleBatch& batch) = 0;
+    virtual std::size_t feed(std::string_view bytes, SampleBatch& batch) = 0;
     /// Handles the end of the input: an unterminated last line counts as a line. Returns the number of valid lines.
     virtual std::size_t finish(SampleBatch& /*batch*/) { return 0; }
     /// Adds the counts that have changed since the last report, or all of them.

@@ -29,10 +29,10 @@ std::optional<std::vector<std::string>> LineReader::later_channels() const {
     return names;
 }
 
-std::size_t LineReader::take(std::string_view bytes, SampleBatch& batch) {
+std::size_t LineReader::feed(std::string_view bytes, SampleBatch& batch) {
     const std::uint64_t before = good_;
     while (const auto line = assembler_.next(bytes)) {
-        take_line(*line, batch);
+        parse_line(*line, batch);
     }
     see_overlong(batch);
     return static_cast<std::size_t>(good_ - before);
@@ -41,13 +41,13 @@ std::size_t LineReader::take(std::string_view bytes, SampleBatch& batch) {
 std::size_t LineReader::finish(SampleBatch& batch) {
     const std::uint64_t before = good_;
     if (const auto line = assembler_.finish()) {
-        take_line(*line, batch);
+        parse_line(*line, batch);
     }
     see_overlong(batch);
     return static_cast<std::size_t>(good_ - before);
 }
 
-void LineReader::take_line(std::string_view line, SampleBatch& batch) {
+void LineReader::parse_line(std::string_view line, SampleBatch& batch) {
     const LineResult result = parser_->parse(line, fields_);
     switch (result.status) {
         case LineResult::Status::ignored: ++ignored_; return;
@@ -65,11 +65,11 @@ void LineReader::take_line(std::string_view line, SampleBatch& batch) {
                 sink_.announce(series_of(each));
             }
         }
-        give(field, batch);
+        add_sample(field, batch);
     }
 }
 
-void LineReader::give(const LineField& field, SampleBatch& batch) {
+void LineReader::add_sample(const LineField& field, SampleBatch& batch) {
     const metrics::Metric* const metric = sink_.find_or_add(batch, series_of(field), field.unit);
     if (metric == nullptr) {
         why_ = "no channel for field \"";

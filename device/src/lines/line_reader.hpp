@@ -28,7 +28,7 @@ class LineReader final : public ByteReader {
     void open(SampleBatch& batch) override;
     [[nodiscard]] std::optional<std::vector<std::string>> later_channels() const override;
     /// The samples have the time of the batch.
-    std::size_t take(std::string_view bytes, SampleBatch& batch) override;
+    std::size_t feed(std::string_view bytes, SampleBatch& batch) override;
     std::size_t finish(SampleBatch& batch) override;
     void report_counts(SampleBatch& batch, bool all) override;
     void restart(bool within_line) noexcept override { assembler_.restart(within_line); }
@@ -41,8 +41,8 @@ class LineReader final : public ByteReader {
     static constexpr std::size_t name_bytes_shown = 40;  // in a message
 
     void see_overlong(SampleBatch& batch);
-    void take_line(std::string_view line, SampleBatch& batch);
-    void give(const LineField& field, SampleBatch& batch);
+    void parse_line(std::string_view line, SampleBatch& batch);
+    void add_sample(const LineField& field, SampleBatch& batch);
 
     std::unique_ptr<LineParser> parser_;
     LineAssembler assembler_;

@@ -34,7 +34,7 @@ void InfluxIntake::make_stem() noexcept {
     }
 }
 
-bool InfluxIntake::take(std::string_view line, const LineTarget& target) {
+bool InfluxIntake::add_line(std::string_view line, const LineTarget& target) {
     if (line.substr(std::min(line.find_first_not_of(" \t"), line.size())).starts_with('#')) {
         return true;
     }
@@ -57,7 +57,7 @@ bool InfluxIntake::take(std::string_view line, const LineTarget& target) {
             announce(fields, stem, target.sink);
         }
         if (const Metric* const metric = target.sink.find_or_add(target.batch, name_of(*field, stem), "")) {
-            give(*field, metric->channel, target.batch);
+            add_sample(*field, metric->channel, target.batch);
         }
     }
     return true;
@@ -77,7 +77,7 @@ void InfluxIntake::announce(std::string_view fields, const MetricName::Mark& ste
     }
 }
 
-void InfluxIntake::give(const InfluxField& field, SampleBatch::Channel channel, SampleBatch& batch) {
+void InfluxIntake::add_sample(const InfluxField& field, SampleBatch::Channel channel, SampleBatch& batch) {
     if (const auto* const text = std::get_if<InfluxText>(&field.value)) {
         std::array<char, text_value_bytes> room;
         return batch.add(channel, put_text(text->raw, room));

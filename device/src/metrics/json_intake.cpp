@@ -85,7 +85,7 @@ void JsonIntake::begin_element(JsonEvent event) noexcept {
 }
 
 /// Checks whether the line is valid, and finds its time and name.
-bool JsonIntake::look_over(std::string_view line, const LineTarget& target) {
+bool JsonIntake::check_line(std::string_view line, const LineTarget& target) {
     name_raw_ = {};
     given_ns_.reset();
     fault_ = "not a JSON object or array, or nested too deeply";
@@ -98,14 +98,14 @@ bool JsonIntake::look_over(std::string_view line, const LineTarget& target) {
         if (is_value(event) && depth_ == 0) {
             return false;
         }
-        if (is_value(event) && depth_ == 1 && !note_member(scan, event, target)) {
+        if (is_value(event) && depth_ == 1 && !record_member(scan, event, target)) {
             return false;
         }
     }
     return true;
 }
 
-bool JsonIntake::note_member(const JsonScan& scan, JsonEvent event, const LineTarget& target) {
+bool JsonIntake::record_member(const JsonScan& scan, JsonEvent event, const LineTarget& target) {
     const MetricRules& rules = target.rules;
     if (levels_[depth_ - 1].is_array) {
         return true;
@@ -123,8 +123,8 @@ bool JsonIntake::note_member(const JsonScan& scan, JsonEvent event, const LineTa
     return true;
 }
 
-bool JsonIntake::take(std::string_view line, const LineTarget& target) {
-    if (!look_over(line, target)) {
+bool JsonIntake::add_line(std::string_view line, const LineTarget& target) {
+    if (!check_line(line, target)) {
         return target.refuse(fault_, line);
     }
     if (!target.stamp(given_ns_)) {
@@ -134,13 +134,13 @@ bool JsonIntake::take(std::string_view line, const LineTarget& target) {
     begin_line();
     for (JsonEvent event = step(scan); event != JsonEvent::end; event = step(scan)) {
         if (is_value(event)) {
-            give(scan, event, target);
+            add_sample(scan, event, target);
         }
     }
     return true;
 }
 
-void JsonIntake::give(const JsonScan& scan, JsonEvent event, const LineTarget& target) {
+void JsonIntake::add_sample(const JsonScan& scan, JsonEvent event, const LineTarget& target) {
     if (!is_series(target.rules)) {
         return;
     }

@@ -55,12 +55,12 @@ void add_value(SampleBatch& batch, SampleBatch::Channel channel, const JsonScan&
 ///
 /// Threads: one.
 /// Limits: those of MetricSink and of the line readers.
-/// Failure: take() returns false for a refused line, and adds no samples of it. std::bad_alloc for new names.
+/// Failure: add_line() returns false for a refused line, and adds no samples of it. std::bad_alloc for new names.
 class StatsdIntake {
   public:
     explicit StatsdIntake(std::size_t metrics_max) { waiting_.reserve(metrics_max); }
 
-    [[nodiscard]] bool take(std::string_view line, const LineTarget& target);
+    [[nodiscard]] bool add_line(std::string_view line, const LineTarget& target);
     /// Adds samples of the running totals that have changed.
     void finish(SampleBatch& batch);
 
@@ -76,14 +76,14 @@ class StatsdIntake {
 
 class InfluxIntake {
   public:
-    [[nodiscard]] bool take(std::string_view line, const LineTarget& target);
+    [[nodiscard]] bool add_line(std::string_view line, const LineTarget& target);
     void finish(SampleBatch& /*batch*/) noexcept {}
 
   private:
     void make_stem() noexcept;
     [[nodiscard]] SeriesName name_of(const InfluxField& field, const MetricName::Mark& stem) noexcept;
     void announce(std::string_view fields, const MetricName::Mark& stem, MetricSink& sink);
-    static void give(const InfluxField& field, SampleBatch::Channel channel, SampleBatch& batch);
+    static void add_sample(const InfluxField& field, SampleBatch::Channel channel, SampleBatch& batch);
 
     InfluxLine line_;
     MetricName name_;
@@ -91,7 +91,7 @@ class InfluxIntake {
 
 class JsonIntake {
   public:
-    [[nodiscard]] bool take(std::string_view line, const LineTarget& target);
+    [[nodiscard]] bool add_line(std::string_view line, const LineTarget& target);
     void finish(SampleBatch& /*batch*/) noexcept {}
 
   private:
@@ -101,12 +101,12 @@ class JsonIntake {
         std::uint32_t index = 0;  // of the next element
     };
 
-    [[nodiscard]] bool look_over(std::string_view line, const LineTarget& target);
-    [[nodiscard]] bool note_member(const JsonScan& scan, JsonEvent event, const LineTarget& target);
+    [[nodiscard]] bool check_line(std::string_view line, const LineTarget& target);
+    [[nodiscard]] bool record_member(const JsonScan& scan, JsonEvent event, const LineTarget& target);
     [[nodiscard]] JsonEvent step(JsonScan& scan) noexcept;
     void begin_line() noexcept;
     void begin_element(JsonEvent event) noexcept;
-    void give(const JsonScan& scan, JsonEvent event, const LineTarget& target);
+    void add_sample(const JsonScan& scan, JsonEvent event, const LineTarget& target);
     [[nodiscard]] bool is_series(const MetricRules& rules) const noexcept;
     void announce(JsonScan scan, const LineTarget& target);
 

@@ -40,7 +40,7 @@ bool add_total(Metric& metric, double more) noexcept {
     return true;
 }
 
-void give_total(const Metric& metric, SampleBatch& batch) {
+void add_sample(const Metric& metric, SampleBatch& batch) {
     if (metric.has_fraction) {
         batch.add(metric.channel, metric.real, quality_of(metric));
     } else {
@@ -81,7 +81,7 @@ void StatsdIntake::make_name() noexcept {
     name_.add_hidden(kind_mark(line_.kind));
 }
 
-bool StatsdIntake::take(std::string_view line, const LineTarget& target) {
+bool StatsdIntake::add_line(std::string_view line, const LineTarget& target) {
     if (!read_statsd_line(line, line_)) {
         return target.refuse(line_.fault, line);
     }
@@ -121,7 +121,7 @@ void StatsdIntake::count(Metric& metric, const LineTarget& target, bool is_time_
         has_changed = true;
     }
     if (is_time_given && has_changed) {
-        give_total(metric, target.batch);
+        add_sample(metric, target.batch);
     }
     if (is_time_given || !has_changed) {
         return;
@@ -155,7 +155,7 @@ void StatsdIntake::finish(SampleBatch& batch) {
     for (Metric* const metric : waiting_) {
         metric->is_waiting = false;
         batch.stamp(metric->when.utc_ns, metric->when.mono_ns);
-        give_total(*metric, batch);
+        add_sample(*metric, batch);
     }
     waiting_.clear();
 }

@@ -30,7 +30,7 @@ std::uint16_t number_at(std::span<const std::uint8_t> bytes, std::size_t at) noe
 }
 
 /// Compares a frame with the request. `frame` begins with the unit, without TCP header and checksum.
-Scan judge(std::span<const std::uint8_t> frame, const Stretch& request, std::size_t bytes) noexcept {
+Scan check_frame(std::span<const std::uint8_t> frame, const AddressRange& request, std::size_t bytes) noexcept {
     const std::uint8_t function = function_of(request.table);
     if (frame[1] == (function | exception_flag) && frame.size() == exception_bytes && frame[2] != 0) {
         return {Scan::Found::answer, bytes, {frame[2], {}}};
@@ -43,7 +43,7 @@ Scan judge(std::span<const std::uint8_t> frame, const Stretch& request, std::siz
 }
 
 /// Returns the length of the response that begins here; 0 if none does.
-std::size_t rtu_bytes(std::span<const std::uint8_t> bytes, const Stretch& request) noexcept {
+std::size_t rtu_bytes(std::span<const std::uint8_t> bytes, const AddressRange& request) noexcept {
     const std::uint8_t function = function_of(request.table);
     if (bytes.size() < 2 || bytes[0] != request.unit) {
         return 0;
@@ -101,22 +101,22 @@ std::uint8_t function_of(ModbusTable table) noexcept {
     return 4;
 }
 
-std::size_t value_bytes_of(const Stretch& request) noexcept {
+std::size_t value_bytes_of(const AddressRange& request) noexcept {
     return has_bits(request.table) ? (request.count + byte_bits - 1) / byte_bits : request.count * std::size_t{2};
 }
 
-std::array<std::uint8_t, 6> request_bytes(const Stretch& request) noexcept {
+std::array<std::uint8_t, 6> request_bytes(const AddressRange& request) noexcept {
     return {request.unit,         function_of(request.table), high(request.address),
             low(request.address), high(request.count),        low(request.count)};
 }
 
-std::array<std::uint8_t, 12> tcp_request(const Stretch& request, std::uint16_t transaction) noexcept {
+std::array<std::uint8_t, 12> tcp_request(const AddressRange& request, std::uint16_t transaction) noexcept {
     const auto body = request_bytes(request);
     return {high(transaction), low(transaction), 0,       0,       0,       low(body.size()),
             body[0],           body[1],          body[2], body[3], body[4], body[5]};
 }
 
-Scan scan_tcp(std::span<const std::uint8_t> bytes, const Stretch& request, std::uint16_t transaction,
+Scan scan_tcp(std::span<const std::uint8_t> bytes, const AddressRange& request, std::uint16_t transaction,
               AnsweringUnit unit) noexcept {
     if (bytes.size() < tcp_header_bytes) {
         return {};
@@ -132,20 +132,20 @@ Scan scan_tcp(std::span<const std::uint8_t> bytes, const Stretch& request, std::
     if (number_at(bytes, 0) != transaction) {
         return {Scan::Found::other, whole, {}};
     }
-    if (unit == AnsweringUnit::asked && bytes[tcp_header_bytes] != request.unit) {
+    if (unit == AnsweringUnit::requested && bytes[tcp_header_bytes] != request.unit) {
         return {Scan::Found::mismatch, whole, {}};
     }
-    return judge(bytes.subspan(tcp_header_bytes, length), request, whole);
+    return check_frame(bytes.subspan(tcp_header_bytes, length), request, whole);
 }
 
-Scan scan_rtu(std::span<const std::uint8_t> bytes, const Stretch& request) noexcept {
+Scan scan_rtu(std::span<const std::uint8_t> bytes, const AddressRange& request) noexcept {
     for (std::size_t begin = 0; begin < bytes.size(); ++begin) {
         const std::span<const std::uint8_t> rest = bytes.subspan(begin);
         const std::size_t length = rtu_bytes(rest, request);
         if (length == 0 || rest.size() < length || !has_right_crc(rest.first(length))) {
             continue;  // an incomplete frame must not hide a complete one after it
         }
-        const Scan scan = judge(rest.first(length - crc_bytes), request, begin + length);
+        const Scan scan = check_frame(rest.first(length - crc_bytes), request, begin + length);
         if (scan.found == Scan::Found::answer) {
             return scan;
         }

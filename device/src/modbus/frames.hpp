@@ -19,12 +19,12 @@ inline constexpr std::size_t frame_bytes_max = 260;
 /// Returns the function code that reads a table: 1 to 4.
 [[nodiscard]] std::uint8_t function_of(ModbusTable table) noexcept;
 /// Returns the number of value bytes in the response to a request.
-[[nodiscard]] std::size_t value_bytes_of(const Stretch& request) noexcept;
+[[nodiscard]] std::size_t value_bytes_of(const AddressRange& request) noexcept;
 
 /// Returns unit, function, address and count: an RTU request without its checksum.
-[[nodiscard]] std::array<std::uint8_t, 6> request_bytes(const Stretch& request) noexcept;
+[[nodiscard]] std::array<std::uint8_t, 6> request_bytes(const AddressRange& request) noexcept;
 /// Returns a request with TCP header.
-[[nodiscard]] std::array<std::uint8_t, 12> tcp_request(const Stretch& request, std::uint16_t transaction) noexcept;
+[[nodiscard]] std::array<std::uint8_t, 12> tcp_request(const AddressRange& request, std::uint16_t transaction) noexcept;
 
 struct Answer {
     std::uint8_t exception = 0;  // 0: none
@@ -47,15 +47,15 @@ struct Scan {
 
 /// Which unit a TCP response must name. Some devices put another unit number into their responses; this is harmless as
 /// long as only one unit is requested over the connection.
-enum class AnsweringUnit : std::uint8_t { any, asked };
+enum class AnsweringUnit : std::uint8_t { any, requested };
 
 /// Scans TCP input. Frames follow each other without gaps, and the transaction number identifies the response.
-[[nodiscard]] Scan scan_tcp(std::span<const std::uint8_t> bytes, const Stretch& request, std::uint16_t transaction,
-                            AnsweringUnit unit = AnsweringUnit::asked) noexcept;
+[[nodiscard]] Scan scan_tcp(std::span<const std::uint8_t> bytes, const AddressRange& request, std::uint16_t transaction,
+                            AnsweringUnit unit = AnsweringUnit::requested) noexcept;
 
 /// Scans RTU input. Other bytes can precede the response: noise, an echo of the request, or the late response of
 /// another unit. The first frame with the expected unit, function and length and a valid checksum is the response.
-[[nodiscard]] Scan scan_rtu(std::span<const std::uint8_t> bytes, const Stretch& request) noexcept;
+[[nodiscard]] Scan scan_rtu(std::span<const std::uint8_t> bytes, const AddressRange& request) noexcept;
 
 /// Computes the CRC of Modbus over serial lines.
 [[nodiscard]] std::uint16_t crc16(std::span<const std::uint8_t> bytes) noexcept;

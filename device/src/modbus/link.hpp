@@ -50,7 +50,7 @@ class Link {
     virtual ~Link() = default;
     [[nodiscard]] virtual bool is_open() const noexcept = 0;
     [[nodiscard]] virtual LinkResult open(const CancelSignal* cancel) = 0;
-    [[nodiscard]] virtual LinkResult exchange(const Stretch& request, const CancelSignal* cancel) = 0;
+    [[nodiscard]] virtual LinkResult exchange(const AddressRange& request, const CancelSignal* cancel) = 0;
     virtual void close() noexcept = 0;
     /// Returns whether a link without any response may be dead, so that it should be opened again.
     [[nodiscard]] virtual bool may_be_dead() const noexcept = 0;

@@ -64,12 +64,12 @@ std::string words_for(std::uint8_t exception) {
 }
 
 /// Returns a text such as "unit 3: holding 100-109: ".
-std::string words_for(const Stretch& stretch) {
-    std::string words = "unit " + std::to_string(stretch.unit) + ": ";
-    words += name_of(stretch.table);
-    words += ' ' + std::to_string(stretch.address);
-    if (stretch.count > 1) {
-        words += '-' + std::to_string(stretch.end() - 1);
+std::string words_for(const AddressRange& range) {
+    std::string words = "unit " + std::to_string(range.unit) + ": ";
+    words += name_of(range.table);
+    words += ' ' + std::to_string(range.address);
+    if (range.count > 1) {
+        words += '-' + std::to_string(range.end() - 1);
     }
     return words + ": ";
 }
@@ -110,7 +110,7 @@ class ModbusDriver final : public Driver {
     ModbusDriver(ModbusDriverOptions options, const Place& place)
         : options_(std::move(options)),
           map_(to_register_map(options_, std::holds_alternative<RtuPlace>(place))),
-          plan_(map_.stretches,
+          plan_(map_.ranges,
                 {static_cast<unsigned>(options_.read_gap_max), static_cast<unsigned>(options_.registers_max)}),
           link_(make_link(options_, place)) {
         for (const std::uint8_t id : map_.units) {
@@ -171,11 +171,11 @@ class ModbusDriver final : public Driver {
         SampleBatch::Channel exception_channel = SampleBatch::Channel::none;  // created by the first exception
         Breaker breaker;
         bool is_silent = false;  // when it was last requested
-        MonoTime asked_at{};
+        MonoTime requested_at{};
         Duration whole_for = split_min;
         MonoTime whole_until{};      // until then its requests are not split, because no part had a value
         unsigned vague_splits = 0;   // in a row, in this read
-        bool was_asked = false;      // in this read
+        bool was_requested = false;  // in this read
         bool is_ok = false;          // in this read: all of its channels have a value
         std::uint8_t exception = 0;  // the first exception of this read
     };
@@ -183,9 +183,9 @@ class ModbusDriver final : public Driver {
     struct Turn {
         SampleBatch& batch;
         MonoTime now;
-        std::size_t values = 0;   // channels with a value
-        std::size_t asked = 0;    // units
-        std::size_t answers = 0;  // responses, including exceptions
+        std::size_t values = 0;     // channels with a value
+        std::size_t requested = 0;  // units
+        std::size_t answers = 0;    // responses, including exceptions
         unsigned connects = 0;
         Duration lost{};  // time spent waiting without a response
         bool is_canceled = false;
@@ -202,22 +202,22 @@ class ModbusDriver final : public Driver {
             plan_.merge();
         }
         for (Unit& unit : units_) {
-            unit.was_asked = false;
+            unit.was_requested = false;
             unit.is_ok = false;
             unit.exception = 0;
         }
         if (link_->is_open() || connect(turn)) {
-            ask_answering(turn);
-            ask_silent(turn);
+            request_answering(turn);
+            request_silent(turn);
         }
         if (turn.is_canceled) {
             return {ReadResult::Status::interrupted};
         }
-        note_splits(turn);
+        schedule_merges(turn);
         turn.batch.stamp_now();
         for (Unit& unit : units_) {
             turn.batch.add(unit.ok_channel, unit.is_ok);
-            tell_exception(turn.batch, unit);
+            report_exception(turn.batch, unit);
         }
         turn.batch.add_absent_for_missing();
         if (turn.answers == 0 && !turn.is_cut && link_->may_be_dead()) {
@@ -231,7 +231,7 @@ class ModbusDriver final : public Driver {
     }
 
     /// Determines when requests that were split in this read are merged again.
-    void note_splits(const Turn& turn) noexcept {
+    void schedule_merges(const Turn& turn) noexcept {
         if (!plan_.is_split()) {
             split_for_ = split_min;
         } else if (turn.now >= merge_at_) {
@@ -240,34 +240,34 @@ class ModbusDriver final : public Driver {
         }
     }
 
-    static void tell_exception(SampleBatch& batch, Unit& unit) {
+    static void report_exception(SampleBatch& batch, Unit& unit) {
         if (unit.exception != 0 && unit.exception_channel == SampleBatch::Channel::none) {
             unit.exception_channel = batch.add_channel(exception_channel_of(unit.id), "");
         }
-        if (unit.was_asked) {
+        if (unit.was_requested) {
             batch.add(unit.exception_channel, std::int64_t{unit.exception});
         }
     }
 
-    void ask_answering(Turn& turn) {
+    void request_answering(Turn& turn) {
         for (Unit& unit : units_) {
             if (turn.is_over()) {
                 return;
             }
             if (!unit.is_silent && turn.lost < lost_per_read_max) {
-                ask(turn, unit);
+                request(turn, unit);
             }
         }
     }
 
     /// Requests silent units until one does not respond in time.
-    void ask_silent(Turn& turn) {
+    void request_silent(Turn& turn) {
         while (!turn.is_over() && turn.lost == Duration::zero()) {
             Unit* const next = next_silent(turn);
             if (next == nullptr) {
                 return;
             }
-            ask(turn, *next);
+            request(turn, *next);
         }
     }
 
@@ -278,43 +278,43 @@ class ModbusDriver final : public Driver {
         Unit* due = nullptr;
         Unit* any = nullptr;
         const auto is_earlier = [](const Unit& unit, const Unit* than) {
-            return than == nullptr || unit.asked_at < than->asked_at;
+            return than == nullptr || unit.requested_at < than->requested_at;
         };
         for (Unit& unit : units_) {
-            if (!unit.is_silent || unit.was_asked) {
+            if (!unit.is_silent || unit.was_requested) {
                 continue;
             }
             any = is_earlier(unit, any) ? &unit : any;
             due = unit.breaker.allows(turn.now) && is_earlier(unit, due) ? &unit : due;
         }
-        return due == nullptr && turn.asked == 0 ? any : due;
+        return due == nullptr && turn.requested == 0 ? any : due;
     }
 
     /// Requests all values of a unit, unless it stops responding.
-    void ask(Turn& turn, Unit& unit) {
-        unit.was_asked = true;
-        unit.asked_at = turn.now;
+    void request(Turn& turn, Unit& unit) {
+        unit.was_requested = true;
+        unit.requested_at = turn.now;
         unit.is_ok = true;
         unit.vague_splits = 0;
-        ++turn.asked;
+        ++turn.requested;
         const std::size_t values_before = turn.values;
         // The number of reads can grow during the loop, when one is split.
         for (std::size_t i = first_read_of(unit); i < plan_.reads().size(); ++i) {
-            if (plan_.reads()[i].stretch.unit != unit.id) {
+            if (plan_.reads()[i].range.unit != unit.id) {
                 break;
             }
-            const Outcome outcome = ask(turn, unit, i);
+            const Outcome outcome = request(turn, unit, i);
             if (outcome != Outcome::done) {
                 unit.is_ok = false;
                 if (outcome == Outcome::unit_failed) {
                     unit.is_silent = true;
-                    unit.breaker.note_failure(turn.now);
+                    unit.breaker.record_failure(turn.now);
                 }
                 return;
             }
         }
         unit.is_silent = false;
-        unit.breaker.note_success();
+        unit.breaker.record_success();
         if (turn.values > values_before) {
             unit.whole_for = split_min;
         } else if (unit.vague_splits == vague_splits_max) {
@@ -335,15 +335,15 @@ class ModbusDriver final : public Driver {
         return is_split;
     }
 
-    Outcome ask(Turn& turn, Unit& unit, std::size_t read) {
+    Outcome request(Turn& turn, Unit& unit, std::size_t read) {
         for (;;) {
-            const Stretch stretch = plan_.reads()[read].stretch;
+            const AddressRange range = plan_.reads()[read].range;
             const MonoTime begin = std::chrono::steady_clock::now();
-            const LinkResult result = link_->exchange(stretch, cancel_);
+            const LinkResult result = link_->exchange(range, cancel_);
             switch (result.status) {
                 case LinkStatus::canceled: turn.is_canceled = true; return Outcome::over;
                 case LinkStatus::timed_out: turn.lost += std::chrono::steady_clock::now() - begin; [[fallthrough]];
-                case LinkStatus::mismatch: tell(words_for(stretch) + result.what); return Outcome::unit_failed;
+                case LinkStatus::mismatch: report(words_for(range) + result.what); return Outcome::unit_failed;
                 case LinkStatus::lost: break;
                 case LinkStatus::ok:
                     ++turn.answers;
@@ -358,13 +358,13 @@ class ModbusDriver final : public Driver {
                     rejected_ += is_of_address(result.answer.exception) ? 1U : 0U;
                     unit.is_ok = false;
                     unit.exception = unit.exception == 0 ? result.answer.exception : unit.exception;
-                    tell(words_for(stretch) + words_for(result.answer.exception));
+                    report(words_for(range) + words_for(result.answer.exception));
                     return is_of_gateway(result.answer.exception) ? Outcome::unit_failed : Outcome::done;
             }
             // A connection from an earlier read may have been closed because it was idle. If this read opened it, the
             // peer rejects this request.
             if (turn.connects > 0) {
-                tell(words_for(stretch) + result.what);
+                report(words_for(range) + result.what);
                 connect(turn);
                 return Outcome::unit_failed;
             }
@@ -377,13 +377,13 @@ class ModbusDriver final : public Driver {
     void deliver(Turn& turn, const PlannedRead& read, std::span<const std::uint8_t> values) {
         turn.batch.stamp_now();
         for (const std::uint32_t channel : plan_.channels_of(read)) {
-            const Stretch& stretch = plan_.stretch_of(channel);
-            const std::size_t offset = std::size_t{stretch.address} - read.stretch.address;
-            if (has_bits(stretch.table)) {
+            const AddressRange& range = plan_.range_of(channel);
+            const std::size_t offset = std::size_t{range.address} - read.range.address;
+            if (has_bits(range.table)) {
                 turn.batch.add(channels_[channel], decode_bit(values, offset));
             } else {
                 const RegisterValue decoded =
-                    decode_registers(values.subspan(2 * offset, std::size_t{2} * stretch.count), map_.formats[channel]);
+                    decode_registers(values.subspan(2 * offset, std::size_t{2} * range.count), map_.formats[channel]);
                 const Quality quality = decoded.exact ? Quality::good : Quality::uncertain;
                 std::visit([&](auto value) { turn.batch.add(channels_[channel], value, quality); }, decoded.value);
             }
@@ -410,12 +410,12 @@ class ModbusDriver final : public Driver {
         const auto reads = plan_.reads();
         const auto first =
             std::lower_bound(reads.begin(), reads.end(), unit.id,
-                             [](const PlannedRead& read, std::uint8_t id) { return read.stretch.unit < id; });
+                             [](const PlannedRead& read, std::uint8_t id) { return read.range.unit < id; });
         return static_cast<std::size_t>(first - reads.begin());
     }
 
     /// Keeps the first problem of a read. The loss of the connection overrides it.
-    void tell(std::string what) {
+    void report(std::string what) {
         if (trouble_.empty()) {
             trouble_ = std::move(what);
         }

@@ -7,13 +7,13 @@
 
 namespace telegate::modbus {
 
-ReadPlan::ReadPlan(std::vector<Stretch> channels, PlanLimits limits)
+ReadPlan::ReadPlan(std::vector<AddressRange> channels, PlanLimits limits)
     : channels_(std::move(channels)), limits_(limits), order_(channels_.size()) {
     std::iota(order_.begin(), order_.end(), 0U);
     // At the same address, the longest channel comes first, so that it contains the others.
     std::stable_sort(order_.begin(), order_.end(), [this](std::uint32_t left, std::uint32_t right) {
-        const Stretch& a = channels_[left];
-        const Stretch& b = channels_[right];
+        const AddressRange& a = channels_[left];
+        const AddressRange& b = channels_[right];
         return std::tie(a.unit, a.table, a.address, b.count) < std::tie(b.unit, b.table, b.address, a.count);
     });
     reads_.reserve(channels_.size());
@@ -24,11 +24,11 @@ void ReadPlan::merge() noexcept {
     is_split_ = false;
     reads_.clear();
     for (std::size_t i = 0; i < order_.size(); ++i) {
-        const Stretch& next = channels_[order_[i]];
-        if (!reads_.empty() && may_join(reads_.back().stretch, next)) {
+        const AddressRange& next = channels_[order_[i]];
+        if (!reads_.empty() && may_join(reads_.back().range, next)) {
             PlannedRead& read = reads_.back();
-            const unsigned end = std::max(read.stretch.end(), next.end());
-            read.stretch.count = static_cast<std::uint16_t>(end - read.stretch.address);
+            const unsigned end = std::max(read.range.end(), next.end());
+            read.range.count = static_cast<std::uint16_t>(end - read.range.address);
             ++read.channels;
         } else {
             reads_.push_back({next, i, 1});
@@ -36,7 +36,7 @@ void ReadPlan::merge() noexcept {
     }
 }
 
-bool ReadPlan::may_join(const Stretch& read, const Stretch& next) const noexcept {
+bool ReadPlan::may_join(const AddressRange& read, const AddressRange& next) const noexcept {
     if (read.unit != next.unit || read.table != next.table) {
         return false;
     }
@@ -54,10 +54,10 @@ bool ReadPlan::split(std::size_t read) noexcept {
     }
     const Parts first = parts_of(whole, parts / 2);
     PlannedRead half{channels_[order_[whole.first]], whole.first, first.channels};
-    half.stretch.count = static_cast<std::uint16_t>(first.end - half.stretch.address);
+    half.range.count = static_cast<std::uint16_t>(first.end - half.range.address);
     PlannedRead rest{channels_[order_[whole.first + half.channels]], whole.first + half.channels,
                      whole.channels - half.channels};
-    rest.stretch.count = static_cast<std::uint16_t>(whole.stretch.end() - rest.stretch.address);
+    rest.range.count = static_cast<std::uint16_t>(whole.range.end() - rest.range.address);
     reads_[read] = half;
     reads_.insert(reads_.begin() + static_cast<std::ptrdiff_t>(read) + 1, rest);
     is_split_ = true;
@@ -68,7 +68,7 @@ bool ReadPlan::split(std::size_t read) noexcept {
 ReadPlan::Parts ReadPlan::parts_of(const PlannedRead& read, std::size_t parts_max) const noexcept {
     Parts parts;
     for (std::size_t i = read.first; i < read.first + read.channels; ++i) {
-        const Stretch& next = channels_[order_[i]];
+        const AddressRange& next = channels_[order_[i]];
         const bool begins = parts.count == 0 || next.end() > parts.part_end;
         if (begins && parts.count == parts_max) {
             break;

@@ -13,7 +13,7 @@ inline constexpr unsigned byte_bits = 8;
 inline constexpr unsigned register_bits = 16;
 
 /// A range of addresses in one table of one unit: the addresses of a request or of a channel.
-struct Stretch {
+struct AddressRange {
     std::uint8_t unit = 0;
     ModbusTable table = ModbusTable::holding;
     std::uint16_t address = 0;
@@ -28,7 +28,7 @@ struct Stretch {
 
 /// One request and the channels that its response contains.
 struct PlannedRead {
-    Stretch stretch;
+    AddressRange range;
     std::size_t first = 0;  // index in the plan's order
     std::size_t channels = 0;
 };
@@ -46,7 +46,7 @@ struct PlanLimits {
 /// Failure: none. Each channel must fit into one request.
 class ReadPlan {
   public:
-    ReadPlan(std::vector<Stretch> channels, PlanLimits limits);
+    ReadPlan(std::vector<AddressRange> channels, PlanLimits limits);
 
     /// Returns the requests, sorted by unit, table and address.
     [[nodiscard]] std::span<const PlannedRead> reads() const noexcept { return reads_; }
@@ -54,7 +54,7 @@ class ReadPlan {
     [[nodiscard]] std::span<const std::uint32_t> channels_of(const PlannedRead& read) const noexcept {
         return std::span(order_).subspan(read.first, read.channels);
     }
-    [[nodiscard]] const Stretch& stretch_of(std::uint32_t channel) const noexcept { return channels_[channel]; }
+    [[nodiscard]] const AddressRange& range_of(std::uint32_t channel) const noexcept { return channels_[channel]; }
 
     /// Replaces a request by two for half of its channels each. A channel contained in another one, such as the bit of
     /// a register, stays in its request. Returns false if the request cannot be split.
@@ -74,9 +74,9 @@ class ReadPlan {
     };
 
     [[nodiscard]] Parts parts_of(const PlannedRead& read, std::size_t parts_max) const noexcept;
-    [[nodiscard]] bool may_join(const Stretch& read, const Stretch& next) const noexcept;
+    [[nodiscard]] bool may_join(const AddressRange& read, const AddressRange& next) const noexcept;
 
-    const std::vector<Stretch> channels_;
+    const std::vector<AddressRange> channels_;
     const PlanLimits limits_;
     std::vector<std::uint32_t> order_;
     std::vector<PlannedRead> reads_;

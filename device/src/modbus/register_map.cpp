@@ -110,8 +110,8 @@ RegisterMap to_register_map(const ModbusDriverOptions& options, bool is_rtu) {
                          std::to_string(count) + " or more, the size of channel \"" + channel.name + '"');
         }
         require_range("address", channel.address, {0, address_max + 1 - static_cast<int>(count)}, channel.name);
-        map.stretches.push_back({static_cast<std::uint8_t>(unit), channel.table,
-                                 static_cast<std::uint16_t>(channel.address), static_cast<std::uint16_t>(count)});
+        map.ranges.push_back({static_cast<std::uint8_t>(unit), channel.table,
+                              static_cast<std::uint16_t>(channel.address), static_cast<std::uint16_t>(count)});
         ValueFormat format{type, channel.low_word_first, channel.byte_swap, {}};
         if (channel.bit) {
             format.bit = static_cast<unsigned>(*channel.bit);

@@ -12,7 +12,7 @@ namespace telegate::modbus {
 
 /// The checked options of the channels, in their order: the addresses of each channel and how its value is decoded.
 struct RegisterMap {
-    std::vector<Stretch> stretches;
+    std::vector<AddressRange> ranges;
     std::vector<ValueFormat> formats;
     std::vector<std::uint8_t> units;  // unique, ascending
 };

@@ -72,7 +72,7 @@ class RtuLink final : public Link {
         return {};
     }
 
-    [[nodiscard]] LinkResult exchange(const Stretch& request, const CancelSignal* cancel) override {
+    [[nodiscard]] LinkResult exchange(const AddressRange& request, const CancelSignal* cancel) override {
         const MonoTime begin = std::max(quiet_until_, late_until_[request.unit]);
         if (wait_for(-1, 0, cancel, begin).woken == Woken::canceled) {
             return {LinkStatus::canceled};
@@ -116,7 +116,7 @@ class RtuLink final : public Link {
         char parity;
     };
 
-    LinkResult await(const Stretch& request, const CancelSignal* cancel, MonoTime until) {
+    LinkResult await(const AddressRange& request, const CancelSignal* cancel, MonoTime until) {
         std::size_t came = 0;
         for (bool is_last = false;;) {
             if (is_last) {  // a line that is never silent

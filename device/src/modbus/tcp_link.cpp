@@ -41,7 +41,7 @@ class TcpLink final : public Link {
         : lookup_(place),
           timeout_(options.timeout),
           timeout_words_(std::to_string(options.timeout.count()) + " ms"),
-          answering_unit_(has_several_units(options) ? AnsweringUnit::asked : AnsweringUnit::any) {}
+          answering_unit_(has_several_units(options) ? AnsweringUnit::requested : AnsweringUnit::any) {}
 
     [[nodiscard]] bool is_open() const noexcept override { return socket_.get() >= 0; }
 
@@ -65,8 +65,8 @@ class TcpLink final : public Link {
         return result;
     }
 
-    [[nodiscard]] LinkResult exchange(const Stretch& request, const CancelSignal* cancel) override {
-        take(taken_);
+    [[nodiscard]] LinkResult exchange(const AddressRange& request, const CancelSignal* cancel) override {
+        consume(taken_);
         taken_ = 0;
         ++transaction_;
         const auto frame = tcp_request(request, transaction_);
@@ -79,9 +79,9 @@ class TcpLink final : public Link {
             const Scan scan = scan_tcp(std::span(input_).first(filled_), request, transaction_, answering_unit_);
             switch (scan.found) {
                 case Scan::Found::answer: taken_ = scan.bytes; return {LinkStatus::ok, {}, scan.answer};
-                case Scan::Found::mismatch: take(scan.bytes); return {LinkStatus::mismatch, "invalid response"};
+                case Scan::Found::mismatch: consume(scan.bytes); return {LinkStatus::mismatch, "invalid response"};
                 case Scan::Found::violation: return lose("the peer does not speak Modbus");
-                case Scan::Found::other: take(scan.bytes); continue;
+                case Scan::Found::other: consume(scan.bytes); continue;
                 case Scan::Found::need_more: break;
             }
             if (is_last) {  // a peer that keeps sending unrelated frames
@@ -161,7 +161,7 @@ class TcpLink final : public Link {
         return {LinkStatus::lost, std::move(what)};
     }
 
-    void take(std::size_t bytes) noexcept {
+    void consume(std::size_t bytes) noexcept {
         std::copy(input_.begin() + static_cast<std::ptrdiff_t>(bytes),
                   input_.begin() + static_cast<std::ptrdiff_t>(filled_), input_.begin());
         filled_ -= bytes;

@@ -11,9 +11,9 @@ using processing::Outcome;
 
 Outcome run(processing::ChannelPipeline& pipeline, const TelemetrySample& raw, std::int64_t time_ns) noexcept {
     switch (raw.type) {
-        case ValueType::boolean: return pipeline.take_logical({raw.value.boolean ? 1.0 : 0.0, time_ns, raw.quality});
-        case ValueType::text: return pipeline.take_text({0.0, time_ns, raw.quality});
-        default: return pipeline.take_absent(time_ns, raw.quality);
+        case ValueType::boolean: return pipeline.process_logical({raw.value.boolean ? 1.0 : 0.0, time_ns, raw.quality});
+        case ValueType::text: return pipeline.process_text({0.0, time_ns, raw.quality});
+        default: return pipeline.process_absent(time_ns, raw.quality);
     }
 }
 
@@ -87,7 +87,7 @@ SampleBatch::Channel SampleBatch::Processing::add(const std::string& name, std::
     }
     changed_.reserve(entries_.size());
     counts_.reserve(entries_.size());
-    take_over(static_cast<std::uint32_t>(entries_.size() - 1));
+    continue_past(static_cast<std::uint32_t>(entries_.size() - 1));
     return channel;
 }
 
@@ -105,11 +105,11 @@ void SampleBatch::Processing::continue_from(Processing& before) {
     }
     std::sort(past_.begin(), past_.end(), [](const Past& a, const Past& b) { return a.of < b.of; });
     for (std::uint32_t index = 0; index < entries_.size(); ++index) {
-        take_over(index);
+        continue_past(index);
     }
 }
 
-void SampleBatch::Processing::take_over(std::uint32_t index) {
+void SampleBatch::Processing::continue_past(std::uint32_t index) {
     const auto found = std::lower_bound(past_.begin(), past_.end(), made_[index].of,
                                         [](const Past& each, ChannelId id) { return each.of < id; });
     if (found != past_.end() && found->of == made_[index].of) {
@@ -134,12 +134,12 @@ SampleBatch::Channel SampleBatch::Processing::add_made(const std::string& of, st
     return channel;
 }
 
-void SampleBatch::Processing::take(Slot& slot, const TelemetrySample& raw) {
+void SampleBatch::Processing::process(Slot& slot, const TelemetrySample& raw) {
     slot.tick = batch_.tick_;
-    note_times(entries_[slot.processed]);
+    record_times(entries_[slot.processed]);
     const Outcome outcome = run(entries_[slot.processed].pipeline, raw, batch_.reading_ns_);
     if (outcome.window_closed) {
-        tell_window(slot.processed);
+        report_window(slot.processed);
     }
     if (outcome.suppressed) {
         count_filtered(slot.processed, *outcome.suppressed);
@@ -176,7 +176,7 @@ void SampleBatch::Processing::finish_later_stages(std::uint32_t index, const Out
         show_text(index);
     }
     if (outcome.alarm_tells) {
-        tell_alarm(index);
+        update_alarm(index);
     } else if (outcome.alarm_crosses) {
         report_alarm(index);
     }
@@ -190,10 +190,10 @@ void SampleBatch::Processing::advance() {
         if (pipeline.due_ns() <= batch_.time_mono_ns_) {
             const Outcome outcome = pipeline.advance(batch_.time_mono_ns_);
             if (outcome.window_closed) {
-                tell_window(index);
+                report_window(index);
             }
             if (outcome.alarm_tells) {
-                tell_alarm(index);
+                update_alarm(index);
             }
         }
         due_ns_ = std::min(due_ns_, pipeline.due_ns());
@@ -202,7 +202,7 @@ void SampleBatch::Processing::advance() {
 
 /// The samples carry the time at which the window ended. The end of a window of given times is not a time of the
 /// monotonic clock, so they carry the monotonic time at which it was closed.
-void SampleBatch::Processing::tell_window(std::uint32_t index) {
+void SampleBatch::Processing::report_window(std::uint32_t index) {
     const processing::WindowResult& window = entries_[index].pipeline.window();
     const Made& made = made_[index];
     const bool is_given = entries_[index].pipeline.is_time_given();
@@ -231,7 +231,7 @@ void SampleBatch::Processing::tell_window(std::uint32_t index) {
     }
 }
 
-void SampleBatch::Processing::tell_alarm(std::uint32_t index) {
+void SampleBatch::Processing::update_alarm(std::uint32_t index) {
     const Channel channel = made_[index].alarm;
     if (channel == Channel::none) {
         return report_alarm(index);
@@ -258,7 +258,7 @@ void SampleBatch::Processing::report_alarm(std::uint32_t index) {
     }
 }
 
-void SampleBatch::Processing::tell_filtered() {
+void SampleBatch::Processing::report_filtered() {
     if (filtered_ == 0) {
         return;
     }

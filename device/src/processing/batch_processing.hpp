@@ -40,14 +40,14 @@ class SampleBatch::Processing {
 
     /// Processes a number from the device.
     template <class Number>
-    void take_number(Slot& slot, Number value, Quality quality) {
+    void process_number(Slot& slot, Number value, Quality quality) {
         Entry& entry = entries_[slot.processed];
         slot.tick = batch_.tick_;
-        note_times(entry);
+        record_times(entry);
         const processing::Outcome outcome =
-            entry.pipeline.take({static_cast<double>(value), batch_.reading_ns_, quality});
+            entry.pipeline.process({static_cast<double>(value), batch_.reading_ns_, quality});
         if (outcome.window_closed) {
-            tell_window(slot.processed);
+            report_window(slot.processed);
         }
         if (outcome.suppressed) {
             count_filtered(slot.processed, *outcome.suppressed);
@@ -67,14 +67,14 @@ class SampleBatch::Processing {
         finish(slot, outcome);
     }
     /// Processes any other value from the device, with its flags and quality.
-    void take(Slot& slot, const TelemetrySample& raw);
+    void process(Slot& slot, const TelemetrySample& raw);
     /// Begins a tick: closes windows and ends alarm delays.
     void begin_tick() {
         if (batch_.time_mono_ns_ >= due_ns_) {
             advance();
         }
     }
-    void tell_filtered();
+    void report_filtered();
 
   private:
     struct Entry {
@@ -97,13 +97,13 @@ class SampleBatch::Processing {
     };
 
     [[nodiscard]] Channel add_made(const std::string& of, std::string_view ending, std::string_view unit);
-    void take_over(std::uint32_t index);
-    void note_times(Entry& entry) const noexcept {
+    void continue_past(std::uint32_t index);
+    void record_times(Entry& entry) const noexcept {
         if (entry.pipeline.has_later_stages()) {
-            entry.pipeline.note_times({.reading_ns = batch_.reading_ns_,
-                                       .utc_ns = batch_.is_time_given_ ? batch_.reading_ns_ : batch_.time_utc_ns_,
-                                       .arrival_ns = batch_.arrival_ns_,
-                                       .is_given = batch_.is_time_given_});
+            entry.pipeline.record_times({.reading_ns = batch_.reading_ns_,
+                                         .utc_ns = batch_.is_time_given_ ? batch_.reading_ns_ : batch_.time_utc_ns_,
+                                         .arrival_ns = batch_.arrival_ns_,
+                                         .is_given = batch_.is_time_given_});
         }
     }
     void advance();
@@ -115,8 +115,8 @@ class SampleBatch::Processing {
     }
     void finish_later_stages(std::uint32_t index, const processing::Outcome& outcome);
     void show_text(std::uint32_t index);
-    void tell_window(std::uint32_t index);
-    void tell_alarm(std::uint32_t index);
+    void report_window(std::uint32_t index);
+    void update_alarm(std::uint32_t index);
     void report_alarm(std::uint32_t index);
     void count_filtered(std::uint32_t index, FilterReason reason) {
         if (entries_[index].filtered++ == 0) {
@@ -124,7 +124,7 @@ class SampleBatch::Processing {
         }
         ++by_reason_[static_cast<std::size_t>(reason)];
         if (++filtered_ == filtered_samples_max) {
-            tell_filtered();
+            report_filtered();
         }
     }
 

@@ -78,7 +78,7 @@ bool ChannelPipeline::pass_out_of_range(Reading& reading) const noexcept {
     return !drops_;
 }
 
-Outcome ChannelPipeline::take_through_all(Reading reading) noexcept {
+Outcome ChannelPipeline::process_all_stages(Reading reading) noexcept {
     Outcome outcome;
     outcome.window_closed = later_->window && later_->window->close_at(reading.time_ns);
     const double raw = reading.value;
@@ -117,7 +117,7 @@ void ChannelPipeline::pass_later_stages(Outcome& outcome, double raw, bool cross
         }
     }
     if (later_->rate) {
-        outcome.reading = later_->rate->take(seen, raw);
+        outcome.reading = later_->rate->process(seen, raw);
         if (later_->alarm) {
             outcome.alarm_tells = later_->alarm->watch(outcome.reading);
             outcome.alarm_crosses = later_->alarm->crosses();
@@ -132,7 +132,7 @@ void ChannelPipeline::pass_later_stages(Outcome& outcome, double raw, bool cross
     }
 }
 
-Outcome ChannelPipeline::take_logical(const Reading& reading) noexcept {
+Outcome ChannelPipeline::process_logical(const Reading& reading) noexcept {
     kind_ = ReadingKind::logical;
     Outcome outcome;
     outcome.reading = reading;
@@ -151,7 +151,7 @@ Outcome ChannelPipeline::take_logical(const Reading& reading) noexcept {
     return outcome;
 }
 
-Outcome ChannelPipeline::take_text(const Reading& reading) noexcept {
+Outcome ChannelPipeline::process_text(const Reading& reading) noexcept {
     kind_ = ReadingKind::text;
     Outcome outcome;
     outcome.reading = reading;
@@ -162,12 +162,12 @@ Outcome ChannelPipeline::take_text(const Reading& reading) noexcept {
     return outcome;
 }
 
-Outcome ChannelPipeline::take_absent(std::int64_t time_ns, Quality quality) noexcept {
+Outcome ChannelPipeline::process_absent(std::int64_t time_ns, Quality quality) noexcept {
     const Reading reading{0.0, time_ns, quality, false};
     switch (kind_) {
-        case ReadingKind::number: return take(reading);
-        case ReadingKind::logical: return take_logical(reading);
-        case ReadingKind::text: return take_text(reading);
+        case ReadingKind::number: return process(reading);
+        case ReadingKind::logical: return process_logical(reading);
+        case ReadingKind::text: return process_text(reading);
     }
     return {};
 }
@@ -183,7 +183,7 @@ Outcome ChannelPipeline::advance(std::int64_t time_ns) noexcept {
     return outcome;
 }
 
-void ChannelPipeline::note_given(const ReadingTimes& times) noexcept {
+void ChannelPipeline::record_given(const ReadingTimes& times) noexcept {
     LaterStages& mine = *later_;
     if (mine.is_time_given != times.is_given) {
         mine.is_time_given = times.is_given;

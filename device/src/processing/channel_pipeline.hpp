@@ -63,19 +63,19 @@ class ChannelPipeline {
         }
     }
     /// Sets the times of the next reading. Requires has_later_stages().
-    void note_times(const ReadingTimes& times) noexcept {
+    void record_times(const ReadingTimes& times) noexcept {
         later_->utc_less_mono_ns = times.utc_ns - times.reading_ns;
         if (times.is_given || later_->is_time_given) {
-            note_given(times);
+            record_given(times);
         }
     }
     /// Returns whether the time of the last reading was given by the sender. Requires has_later_stages().
     [[nodiscard]] bool is_time_given() const noexcept { return later_->is_time_given; }
 
-    [[nodiscard]] Outcome take(Reading reading) noexcept {
+    [[nodiscard]] Outcome process(Reading reading) noexcept {
         kind_ = ReadingKind::number;
         if (later_ != nullptr) {
-            return take_through_all(reading);
+            return process_all_stages(reading);
         }
         if (!pass_range(reading)) {
             return {FilterReason::range, reading};
@@ -89,11 +89,11 @@ class ChannelPipeline {
         return {std::nullopt, reading};
     }
     /// Processes a boolean as 0 or 1. Only the rate limit and the alarm apply.
-    [[nodiscard]] Outcome take_logical(const Reading& reading) noexcept;
+    [[nodiscard]] Outcome process_logical(const Reading& reading) noexcept;
     /// Processes a text. Only the rate limit applies.
-    [[nodiscard]] Outcome take_text(const Reading& reading) noexcept;
+    [[nodiscard]] Outcome process_text(const Reading& reading) noexcept;
     /// Processes a reading without a value. It has the kind of the last reading.
-    [[nodiscard]] Outcome take_absent(std::int64_t time_ns, Quality quality) noexcept;
+    [[nodiscard]] Outcome process_absent(std::int64_t time_ns, Quality quality) noexcept;
     /// Processes the passage of time. Can close a window or change the alarm; sends nothing on the channel itself.
     /// `time_ns` is monotonic.
     [[nodiscard]] Outcome advance(std::int64_t time_ns) noexcept;
@@ -133,7 +133,7 @@ class ChannelPipeline {
         return in_range || !reading.has_value || pass_out_of_range(reading);
     }
     [[nodiscard]] bool pass_out_of_range(Reading& reading) const noexcept;
-    void note_given(const ReadingTimes& times) noexcept;
+    void record_given(const ReadingTimes& times) noexcept;
     void add_to_window(Reading reading) noexcept;
     [[nodiscard]] std::int64_t window_due_ns() const noexcept {
         const std::int64_t end_ns = later_->window ? later_->window->end_ns() : never_ns;
@@ -145,7 +145,7 @@ class ChannelPipeline {
         const std::int64_t due_ns = later_->alarm ? later_->alarm->due_ns() : never_ns;
         return due_ns == never_ns ? never_ns : due_ns + later_->lag_ns;
     }
-    [[nodiscard]] Outcome take_through_all(Reading reading) noexcept;
+    [[nodiscard]] Outcome process_all_stages(Reading reading) noexcept;
     void pass_later_stages(Outcome& outcome, double raw, bool crosses) noexcept;
 
     double scale_;

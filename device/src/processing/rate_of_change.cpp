@@ -22,7 +22,7 @@ double counter_step(double before, double now) noexcept {
 
 }  // namespace
 
-Reading RateOfChange::take(Reading reading, double raw) noexcept {
+Reading RateOfChange::process(Reading reading, double raw) noexcept {
     if (!reading.counts()) {
         // The earlier reading is kept: the next rate is the mean over the gap.
         const Quality quality = reading.quality;

@@ -28,7 +28,7 @@ class RateOfChange {
     [[nodiscard]] bool is_counter() const noexcept { return is_counter_; }
 
     /// `raw` is the value before scaling, because the raw counter is what overflows.
-    [[nodiscard]] Reading take(Reading reading, double raw) noexcept;
+    [[nodiscard]] Reading process(Reading reading, double raw) noexcept;
 
   private:
     const bool is_counter_;

@@ -25,7 +25,7 @@ std::string_view ChannelNames::name_of(const store::SegmentChannel& channel) {
         return {};
     }
     const std::string wanted = with_device_ ? channel.device + '.' + channel.channel : channel.channel;
-    return names_.emplace(std::move(topic), free_.take("", wanted, topic_part_bytes_max)).first->second;
+    return names_.emplace(std::move(topic), free_.claim("", wanted, topic_part_bytes_max)).first->second;
 }
 
 std::string log_fault(const std::string& directory) {

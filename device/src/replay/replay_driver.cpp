@@ -90,7 +90,7 @@ class ReplayDriver final : public Driver {
                     return {};
                 }
             }
-            give(batch);
+            add_samples(batch);
         }
         return {};
     }
@@ -104,7 +104,7 @@ class ReplayDriver final : public Driver {
             if (given_ > 0 && moment_of_sample() != moment_) {
                 return {};
             }
-            give(batch);
+            add_samples(batch);
         }
         return {};
     }
@@ -152,7 +152,7 @@ class ReplayDriver final : public Driver {
         return {is_canceled ? ReadResult::Status::interrupted : ReadResult::Status::ok};
     }
 
-    void give(SampleBatch& batch) {
+    void add_samples(SampleBatch& batch) {
         const TelemetrySample& sample = samples_.sample();
         const Moment moment = moment_of_sample();
         if (options_.time == ReplayTime::recorded) {

@@ -138,7 +138,7 @@ void FrameReader::open(SampleBatch& batch) {
     refused_count_.channel = batch.add_channel("frames.refused", "1");
 }
 
-std::size_t FrameReader::take(std::string_view bytes, SampleBatch& batch) {
+std::size_t FrameReader::feed(std::string_view bytes, SampleBatch& batch) {
     const std::uint64_t before = good_;
     while (!bytes.empty()) {
         const bool has_start = kept_.size() >= format_.start.size();
@@ -150,13 +150,13 @@ std::size_t FrameReader::take(std::string_view bytes, SampleBatch& batch) {
             find_start(0, batch);
         }
         if (kept_.size() == format_.frame_bytes) {
-            take_frame(batch);
+            parse_frame(batch);
         }
     }
     return static_cast<std::size_t>(good_ - before);
 }
 
-void FrameReader::take_frame(SampleBatch& batch) {
+void FrameReader::parse_frame(SampleBatch& batch) {
     if (!is_intact()) {
         refuse("wrong checksum", kept_, batch);
         find_start(1, batch);

@@ -93,7 +93,7 @@ class FrameReader final : public ByteReader {
         return std::vector<std::string>();
     }
     /// The samples have the time of the batch.
-    std::size_t take(std::string_view bytes, SampleBatch& batch) override;
+    std::size_t feed(std::string_view bytes, SampleBatch& batch) override;
     void report_counts(SampleBatch& batch, bool all) override { refused_count_.report(batch, refused_, all); }
     /// The next bytes need not continue a frame.
     void restart(bool within_line) noexcept override;
@@ -103,7 +103,7 @@ class FrameReader final : public ByteReader {
     [[nodiscard]] std::uint64_t good() const noexcept { return good_; }
 
   private:
-    void take_frame(SampleBatch& batch);
+    void parse_frame(SampleBatch& batch);
     void refuse(std::string_view why, std::string_view bytes, SampleBatch& batch);
     void find_start(std::size_t from, SampleBatch& batch);
     [[nodiscard]] bool is_intact() const noexcept;

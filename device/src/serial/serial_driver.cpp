@@ -93,10 +93,10 @@ class SerialDriver final : public Driver {
         if (woken == Woken::canceled) {
             return {ReadResult::Status::interrupted, {}};
         }
-        if (woken == Woken::ready && !take_bytes(batch)) {
+        if (woken == Woken::ready && !read_bytes(batch)) {
             return failed(port_.fault());
         }
-        return judge_silence(batch.clock().mono_now());
+        return check_silence(batch.clock().mono_now());
     }
 
     /// Limits the wait to the end of silence_max_, unless that has already passed.
@@ -107,14 +107,14 @@ class SerialDriver final : public Driver {
     }
 
     /// Returns false if the port has disappeared; earlier bytes are still in the batch.
-    bool take_bytes(SampleBatch& batch) {
+    bool read_bytes(SampleBatch& batch) {
         batch.stamp_now();
         for (std::size_t chunk = 0; chunk < chunks_max; ++chunk) {
             const SerialPort::Bytes some = port_.read(buffer_);
             if (some.status != SerialPort::Bytes::Status::some) {
                 return some.status == SerialPort::Bytes::Status::none;
             }
-            if (reader_->take(some.bytes, batch) > 0) {
+            if (reader_->feed(some.bytes, batch) > 0) {
                 heard_at_ = batch.clock().mono_now();
             }
         }
@@ -140,7 +140,7 @@ class SerialDriver final : public Driver {
         }
     }
 
-    ReadResult judge_silence(MonoTime now) {
+    ReadResult check_silence(MonoTime now) {
         if (silence_max_ == Duration::zero() || now - heard_at_ < silence_max_) {
             return {};
         }

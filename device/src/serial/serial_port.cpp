@@ -87,11 +87,11 @@ bool SerialPort::open() {
     if (::isatty(descriptor_.get()) == 0) {
         return fail("not a tty: ");
     }
-    return take_exclusively() && set_mode();
+    return lock_exclusively() && set_mode();
 }
 
 /// TIOCEXCL prevents others from opening the port, except root; other serial programs check the lock.
-bool SerialPort::take_exclusively() {
+bool SerialPort::lock_exclusively() {
     if (::flock(descriptor_.get(), LOCK_EX | LOCK_NB) != 0) {
         return fail(errno == EWOULDBLOCK ? "in use by another program: " : "cannot lock: ");
     }

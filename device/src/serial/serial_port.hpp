@@ -41,7 +41,7 @@ class SerialPort {
     [[nodiscard]] const std::string& path() const noexcept { return options_.path; }
 
   private:
-    [[nodiscard]] bool take_exclusively();
+    [[nodiscard]] bool lock_exclusively();
     [[nodiscard]] bool set_mode();
     /// Stores the text of errno; closes the port.
     bool fail(const char* what);

@@ -75,7 +75,7 @@ class SimulatedDriver final : public Driver {
         }
         for (std::uint32_t sample = 0; sample < (burst ? options_.burst_samples : 1); ++sample) {
             advance(now);
-            give(batch, Quality::good);
+            add_samples(batch, Quality::good);
         }
         return {};
     }
@@ -127,10 +127,10 @@ class SimulatedDriver final : public Driver {
         if (!run_.has_values) {
             advance(now);
         }
-        give(batch, Quality::uncertain);
+        add_samples(batch, Quality::uncertain);
     }
 
-    void give(SampleBatch& batch, Quality quality) const {
+    void add_samples(SampleBatch& batch, Quality quality) const {
         for (const Line& line : lines_) {
             if (line.last.is_integer) {
                 batch.add(line.channel, line.last.integer, quality);

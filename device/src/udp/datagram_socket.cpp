@@ -88,7 +88,7 @@ std::string DatagramSocket::open() {
     std::string fault;
     if (!is_ready) {
         fault = failure("setsockopt");
-    } else if (ask_for_buffer(); ::bind(descriptor_.get(), address->raw(), address->bytes) != 0) {
+    } else if (request_buffer(); ::bind(descriptor_.get(), address->raw(), address->bytes) != 0) {
         fault = failure("bind");
     } else if (has_group && !join(family)) {
         fault = failure("join " + options_.multicast_group);
@@ -118,7 +118,7 @@ void DatagramSocket::prepare_slots() {
 
 /// The kernel grants at most net.core.rmem_max, or the requested size with CAP_NET_ADMIN. It reports twice the size
 /// because of its own overhead.
-void DatagramSocket::ask_for_buffer() noexcept {
+void DatagramSocket::request_buffer() noexcept {
     const int asked = static_cast<int>(options_.receive_buffer_bytes);
     const auto given = [this] {
         int bytes = 0;
@@ -165,7 +165,7 @@ std::span<const Datagram> DatagramSocket::receive(int& error) noexcept {
         datagrams_[index] = {.bytes = {static_cast<const char*>(slots_[index].bytes.iov_base), head.msg_len},
                              .utc_ns = {},
                              .is_cut = (head.msg_hdr.msg_flags & MSG_TRUNC) != 0};
-        note_control(head.msg_hdr, datagrams_[index]);
+        record_control(head.msg_hdr, datagrams_[index]);
     }
     return {datagrams_.data(), count};
 }
@@ -183,7 +183,7 @@ std::uint64_t DatagramSocket::discard() noexcept {
     return count;
 }
 
-void DatagramSocket::note_control(msghdr& head, Datagram& datagram) noexcept {
+void DatagramSocket::record_control(msghdr& head, Datagram& datagram) noexcept {
     constexpr std::int64_t second_ns = 1'000'000'000;
     for (cmsghdr* part = CMSG_FIRSTHDR(&head); part != nullptr; part = CMSG_NXTHDR(&head, part)) {
         if (part->cmsg_level != SOL_SOCKET) {
@@ -196,14 +196,14 @@ void DatagramSocket::note_control(msghdr& head, Datagram& datagram) noexcept {
         } else if (part->cmsg_type == SO_RXQ_OVFL && part->cmsg_len >= CMSG_LEN(sizeof(std::uint32_t))) {
             std::uint32_t counter = 0;
             std::memcpy(&counter, CMSG_DATA(part), sizeof(counter));
-            note_drops(counter);
+            record_drops(counter);
         }
     }
 }
 
 /// The counter dates from when a datagram was queued and may be older than the last one seen. Only a counter that is
 /// ahead, by less than half of its range, is new.
-void DatagramSocket::note_drops(std::uint32_t counter) noexcept {
+void DatagramSocket::record_drops(std::uint32_t counter) noexcept {
     const std::uint32_t more = counter - drops_seen_;
     if (more != 0 && more < 0x8000'0000U) {
         drops_ += more;
@@ -216,7 +216,7 @@ std::uint64_t DatagramSocket::take_drops() noexcept {
     socklen_t bytes = sizeof(memory);
     if (is_open() && ::getsockopt(descriptor_.get(), SOL_SOCKET, SO_MEMINFO, memory.data(), &bytes) == 0 &&
         bytes > SK_MEMINFO_DROPS * sizeof(std::uint32_t)) {
-        note_drops(memory[SK_MEMINFO_DROPS]);
+        record_drops(memory[SK_MEMINFO_DROPS]);
     }
     return std::exchange(drops_, 0);
 }

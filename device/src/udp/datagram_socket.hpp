@@ -70,11 +70,11 @@ class DatagramSocket {
     };
 
     void prepare_slots();
-    void ask_for_buffer() noexcept;
+    void request_buffer() noexcept;
     [[nodiscard]] bool join(int family) noexcept;
     [[nodiscard]] std::string failure(std::string_view step) const;
-    void note_control(msghdr& head, Datagram& datagram) noexcept;
-    void note_drops(std::uint32_t counter) noexcept;
+    void record_control(msghdr& head, Datagram& datagram) noexcept;
+    void record_drops(std::uint32_t counter) noexcept;
 
     const DatagramSocketOptions options_;
     UniqueFd descriptor_;

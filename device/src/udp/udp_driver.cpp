@@ -114,7 +114,7 @@ ReadResult UdpDriver::read_or_throw(SampleBatch& batch) {
     int error = 0;
     if (woken == Woken::ready) {
         std::size_t batches = 0;
-        while (batches < batches_max && take_datagrams(batch, error) == DatagramSocket::batch_max) {
+        while (batches < batches_max && receive_datagrams(batch, error) == DatagramSocket::batch_max) {
             ++batches;
         }
     }
@@ -123,7 +123,7 @@ ReadResult UdpDriver::read_or_throw(SampleBatch& batch) {
         socket_.close();
         return fail(options_.host + ": " + std::system_category().message(error));
     }
-    give_counts(batch);
+    add_counts(batch);
     return {};
 }
 
@@ -142,7 +142,7 @@ ReadResult UdpDriver::open_socket() {
 }
 
 /// Handles one batch. Returns the number of datagrams.
-std::size_t UdpDriver::take_datagrams(SampleBatch& batch, int& error) {
+std::size_t UdpDriver::receive_datagrams(SampleBatch& batch, int& error) {
     const auto datagrams = socket_.receive(error);
     if (datagrams.empty()) {
         return 0;
@@ -158,13 +158,13 @@ std::size_t UdpDriver::take_datagrams(SampleBatch& batch, int& error) {
         const std::int64_t utc_ns = datagram.utc_ns.value_or(now.utc_ns);
         // A step of the wall clock since the arrival must not give a time before the socket was opened or after now.
         const std::int64_t mono_ns = std::clamp(now.mono_ns - (now.utc_ns - utc_ns), earliest_mono_ns_, now.mono_ns);
-        take_lines(datagram.bytes, {batch, sink_, options_.rules, {utc_ns, mono_ns}});
+        add_lines(datagram.bytes, {batch, sink_, options_.rules, {utc_ns, mono_ns}});
     }
     std::visit([&](auto& intake) { intake.finish(batch); }, intake_);
     return datagrams.size();
 }
 
-void UdpDriver::take_lines(std::string_view bytes, const metrics::LineTarget& target) {
+void UdpDriver::add_lines(std::string_view bytes, const metrics::LineTarget& target) {
     bytes = metrics::without_byte_order_mark(bytes);
     while (!bytes.empty()) {
         const std::string_view line =
@@ -172,13 +172,13 @@ void UdpDriver::take_lines(std::string_view bytes, const metrics::LineTarget& ta
         if (line.find_first_not_of(" \t") == std::string_view::npos) {
             continue;
         }
-        if (!std::visit([&](auto& intake) { return intake.take(line, target); }, intake_)) {
+        if (!std::visit([&](auto& intake) { return intake.add_line(line, target); }, intake_)) {
             ++lines_refused_.value;
         }
     }
 }
 
-void UdpDriver::give_counts(SampleBatch& batch) {
+void UdpDriver::add_counts(SampleBatch& batch) {
     if (sink_.left_out() > fields_refused_.value) {
         batch.refused("no channel for a metric: its name is too long, or the limit of " +
                       std::to_string(options_.channels_max) + " names is reached");

@@ -73,9 +73,9 @@ class UdpDriver final : public Driver {
 
     ReadResult read_or_throw(SampleBatch& batch);
     [[nodiscard]] ReadResult open_socket();
-    [[nodiscard]] std::size_t take_datagrams(SampleBatch& batch, int& error);
-    void take_lines(std::string_view bytes, const metrics::LineTarget& target);
-    void give_counts(SampleBatch& batch);
+    [[nodiscard]] std::size_t receive_datagrams(SampleBatch& batch, int& error);
+    void add_lines(std::string_view bytes, const metrics::LineTarget& target);
+    void add_counts(SampleBatch& batch);
     [[nodiscard]] ReadResult fail(std::string what) noexcept;
 
     const UdpDriverOptions options_;

@@ -41,7 +41,7 @@ StatusSnapshot Gateway::take_snapshot() const {
     snapshot.tags = tags_;
     snapshot.time_utc_ns = clock_.utc_now_ns();
     snapshot.uptime = clock_.mono_now() - started_at_;
-    snapshot.clock = machine_clock_watch()->look();
+    snapshot.clock = machine_clock_watch()->read();
     snapshot.queue_capacity = queue_.capacity();
     snapshot.queue_high_water = queue_.high_water();
     snapshot.queue_policy = queue_.policy();

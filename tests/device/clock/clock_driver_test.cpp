@@ -38,9 +38,9 @@ TEST_CASE("a step is published once, as a sample with its size", "[device][clock
     CHECK(bench.sample_of("clock.steps").value.integer == 1);
     // Two steps that other readings detected are one sample with their sum.
     clock.step(second_ns, true);
-    watch->look();
+    watch->read();
     clock.step(2 * second_ns, true);
-    watch->look();
+    watch->read();
     REQUIRE(bench.reads_ok());
     CHECK(bench.sample_of("clock.step").value.real == Approx(3.0));
     CHECK(bench.sample_of("clock.steps").value.integer == 3);
@@ -50,7 +50,7 @@ TEST_CASE("steps before the driver was created are counted but not published as 
     SimulatedClock clock;
     const auto watch = clock.watch();
     clock.step(5 * second_ns, true);
-    watch->look();
+    watch->read();
     DriverBench bench(make_clock_driver(watch), "gateway");
     REQUIRE(bench.reads_ok());
     CHECK(bench.samples_of("clock.step").empty());

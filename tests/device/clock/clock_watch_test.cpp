@@ -22,19 +22,19 @@ TEST_CASE("the state of the clock is what the kernel reports", "[device][clock]"
     CHECK(status.steps == 0);
     CHECK_FALSE(status.last_step);
     clock.next.sync = ClockSync::unsynchronized;
-    CHECK(watch.look().reading.sync == ClockSync::unsynchronized);
+    CHECK(watch.read().reading.sync == ClockSync::unsynchronized);
 }
 
 TEST_CASE("a running or slewed clock has no steps", "[device][clock]") {
     SimulatedClock clock;
     ClockWatch watch(clock.source());
     clock.pass(10 * second_ns);
-    watch.look();
+    watch.read();
     clock.pass(10 * second_ns);
     clock.step(5 * millisecond_ns, false);  // 500 ppm of 10 s, plus 1 ms
-    CHECK(watch.look().steps == 0);
+    CHECK(watch.read().steps == 0);
     clock.step(999'000, false);
-    CHECK(watch.look().steps == 0);
+    CHECK(watch.read().steps == 0);
 }
 
 TEST_CASE("a step that the kernel does not report is detected from its size", "[device][clock]") {
@@ -43,14 +43,14 @@ TEST_CASE("a step that the kernel does not report is detected from its size", "[
     const std::int64_t size = GENERATE(2 * millisecond_ns, -2 * millisecond_ns, 3'600 * second_ns, -3'600 * second_ns);
     clock.pass(second_ns);
     clock.step(size, false);
-    const ClockStatus status = watch.look();
+    const ClockStatus status = watch.read();
     CHECK(status.steps == 1);
     REQUIRE(status.last_step);
     CHECK(status.last_step->seconds == Approx(static_cast<double>(size) / 1e9));
     CHECK(status.last_step->time_utc_ns == clock.next.utc_ns);
     CHECK(status.offset_ns == clock.next.utc_ns - clock.next.mono_ns);
     clock.pass(second_ns);
-    CHECK(watch.look().steps == 1);
+    CHECK(watch.read().steps == 1);
 }
 
 TEST_CASE("a step that the kernel reports counts regardless of its size", "[device][clock]") {
@@ -58,10 +58,10 @@ TEST_CASE("a step that the kernel reports counts regardless of its size", "[devi
     ClockWatch watch(clock.source());
     clock.pass(second_ns);
     clock.step(50'000, true);
-    CHECK(watch.look().steps == 1);
+    CHECK(watch.read().steps == 1);
     clock.pass(second_ns);
     clock.step(-50'000, true);
-    const ClockStatus status = watch.look();
+    const ClockStatus status = watch.read();
     CHECK(status.steps == 2);
     CHECK(status.stepped_s == Approx(0.0).margin(1e-12));
     CHECK(status.last_step->seconds == Approx(-0.00005));
@@ -72,7 +72,7 @@ TEST_CASE("setting a clock to its current time is not a step", "[device][clock]"
     ClockWatch watch(clock.source());
     clock.pass(second_ns);
     clock.step(0, true);
-    CHECK(watch.look().steps == 0);
+    CHECK(watch.read().steps == 0);
 }
 
 TEST_CASE("a long interval between reading the two clocks is not a step", "[device][clock]") {
@@ -81,10 +81,10 @@ TEST_CASE("a long interval between reading the two clocks is not a step", "[devi
     clock.pass(second_ns);
     clock.next.between_ns = 20 * millisecond_ns;
     clock.step(10 * millisecond_ns, false);
-    CHECK(watch.look().steps == 0);
+    CHECK(watch.read().steps == 0);
     clock.step(-10 * millisecond_ns, false);
     clock.next.between_ns = 100;
-    CHECK(watch.look().steps == 0);
+    CHECK(watch.read().steps == 0);
 }
 
 TEST_CASE("the synchronization state is read at most once a second", "[device][clock]") {
@@ -121,7 +121,7 @@ TEST_CASE("several threads can read the clock", "[device][clock]") {
         }
     });
     for (int look = 0; look < 2'000; ++look) {
-        CHECK(watch.look().reading.utc_ns > 0);
+        CHECK(watch.read().reading.utc_ns > 0);
     }
     is_over = true;
     other.join();

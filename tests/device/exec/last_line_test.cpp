@@ -9,11 +9,11 @@ using telegate::exec::LastLine;
 TEST_CASE("the last line that is not blank is kept", "[device][exec]") {
     LastLine last;
     CHECK(last.text().empty());
-    last.take("one\ntwo\r\n\n  \n");
+    last.feed("one\ntwo\r\n\n  \n");
     CHECK(last.text() == "two");
-    last.take("thr");
+    last.feed("thr");
     CHECK(last.text() == "thr");
-    last.take("ee\n");
+    last.feed("ee\n");
     CHECK(last.text() == "three");
     last.clear();
     CHECK(last.text().empty());
@@ -21,9 +21,9 @@ TEST_CASE("the last line that is not blank is kept", "[device][exec]") {
 
 TEST_CASE("control bytes of a last line become spaces, and its length is limited", "[device][exec]") {
     LastLine last;
-    last.take("a\x1b[0m\tb");
+    last.feed("a\x1b[0m\tb");
     CHECK(last.text() == "a [0m b");
     last.clear();
-    last.take(std::string(10'000, 'x'));
+    last.feed(std::string(10'000, 'x'));
     CHECK(last.text() == std::string(LastLine::bytes_max, 'x'));
 }

@@ -26,7 +26,7 @@ class WordBatch {
                       }};
 
     /// Returns the names of the channels of all samples since the last call, with whole-number values.
-    std::string told() {
+    std::string reported() {
         batch.flush();
         std::string text;
         for (const TelemetrySample& sample : samples) {
@@ -42,8 +42,8 @@ class WordBatch {
 TEST_CASE("fields become samples of the channels with their names", "[device][lines]") {
     WordBatch f;
     LineReader reader({}, {.line_bytes_max = 256, .channels_max = 8});
-    CHECK(reader.take("Temp=1\nTemp= ok=2\n", f.batch) == 2);
-    CHECK(f.told() == "temp=1 temp=bad ok=2");
+    CHECK(reader.feed("Temp=1\nTemp= ok=2\n", f.batch) == 2);
+    CHECK(f.reported() == "temp=1 temp=bad ok=2");
     CHECK(f.channels.size() == 2);
 }
 
@@ -52,17 +52,17 @@ TEST_CASE("names that become equal as channel names never share a channel", "[de
     CAPTURE(line);
     WordBatch f;
     LineReader reader({}, {.line_bytes_max = 1'024, .channels_max = 8});
-    CHECK(reader.take(line + '\n', f.batch) == 1);
-    const std::string first = f.told();
+    CHECK(reader.feed(line + '\n', f.batch) == 1);
+    const std::string first = f.reported();
     CHECK(f.channels.size() == 2);
-    CHECK(reader.take(line + '\n', f.batch) == 1);
-    CHECK(f.told() == first);
+    CHECK(reader.feed(line + '\n', f.batch) == 1);
+    CHECK(f.reported() == first);
     SECTION("whatever their order") {
         const std::size_t blank = line.find(' ');
         WordBatch g;
         LineReader other({}, {.line_bytes_max = 1'024, .channels_max = 8});
-        CHECK(other.take(line.substr(blank + 1) + ' ' + line.substr(0, blank) + '\n', g.batch) == 1);
-        const std::string reversed = g.told();
+        CHECK(other.feed(line.substr(blank + 1) + ' ' + line.substr(0, blank) + '\n', g.batch) == 1);
+        const std::string reversed = g.reported();
         const std::size_t between = first.find(' ');
         CHECK(reversed == first.substr(between + 1) + ' ' + first.substr(0, between));
     }
@@ -72,9 +72,9 @@ TEST_CASE("fields with names that are too long for a channel stay distinct", "[d
     WordBatch f;
     LineReader reader({}, {.line_bytes_max = 1'024, .channels_max = 8});
     const std::string stem(100, 'x');
-    CHECK(reader.take(stem + "1=1 " + stem + "2=2\n", f.batch) == 1);
+    CHECK(reader.feed(stem + "1=1 " + stem + "2=2\n", f.batch) == 1);
     CHECK(f.channels.size() == 2);
-    CHECK(reader.take(std::string(600, 'x') + "=1\n", f.batch) == 1);
+    CHECK(reader.feed(std::string(600, 'x') + "=1\n", f.batch) == 1);
     CHECK(f.channels.size() == 2);
     CHECK(f.batch.last_refused().starts_with("no channel for field"));
 }
@@ -82,7 +82,7 @@ TEST_CASE("fields with names that are too long for a channel stay distinct", "[d
 TEST_CASE("a whole number that a double cannot represent is uncertain", "[device][lines]") {
     WordBatch f;
     LineReader reader({}, {});
-    CHECK(reader.take("a=18446744073709551615 b=9223372036854775807\n", f.batch) == 1);
+    CHECK(reader.feed("a=18446744073709551615 b=9223372036854775807\n", f.batch) == 1);
     f.batch.flush();
     REQUIRE(f.samples.size() == 2);
     CHECK(f.samples[0].quality == Quality::uncertain);
@@ -92,8 +92,8 @@ TEST_CASE("a whole number that a double cannot represent is uncertain", "[device
 TEST_CASE("fields with names beyond the limit produce no samples and are counted", "[device][lines]") {
     WordBatch f;
     LineReader reader({}, {.line_bytes_max = 64, .channels_max = 2});
-    CHECK(reader.take("a=1 b=1 c=1 a=1 c=1\n", f.batch) == 1);
-    CHECK(f.told() == "a=1 b=1 a=1");
+    CHECK(reader.feed("a=1 b=1 c=1 a=1 c=1\n", f.batch) == 1);
+    CHECK(f.reported() == "a=1 b=1 a=1");
     CHECK(f.channels.size() == 2);
 }
 
@@ -101,9 +101,9 @@ TEST_CASE("a field with the name of a counter channel gets another channel", "[d
     WordBatch f;
     LineReader reader({}, {.line_bytes_max = 64, .channels_max = 4});
     reader.open(f.batch);
-    CHECK(reader.take("Lines.Refused=7\nok=1\n", f.batch) == 2);
+    CHECK(reader.feed("Lines.Refused=7\nok=1\n", f.batch) == 2);
     reader.report_counts(f.batch, false);
-    const std::string told = f.told();
+    const std::string told = f.reported();
     CHECK(told.starts_with("lines.refused_"));
     CHECK(told.ends_with(" ok=1 lines.refused=0"));
 }
@@ -111,38 +111,38 @@ TEST_CASE("a field with the name of a counter channel gets another channel", "[d
 TEST_CASE("a byte order mark before the first line is ignored", "[device][lines]") {
     WordBatch f;
     LineReader reader({}, {});
-    CHECK(reader.take("\xEF\xBB\xBF"
+    CHECK(reader.feed("\xEF\xBB\xBF"
                       "a=1\n",
                       f.batch) == 1);
-    CHECK(f.told() == "a=1");
+    CHECK(f.reported() == "a=1");
 }
 
 TEST_CASE("counters of lines are sent when they change", "[device][lines]") {
     WordBatch f;
     LineReader reader({}, {.line_bytes_max = 16, .channels_max = 2});
     reader.open(f.batch);
-    CHECK(reader.take("a=1\nb=", f.batch) == 1);
+    CHECK(reader.feed("a=1\nb=", f.batch) == 1);
     reader.report_counts(f.batch, false);
     reader.report_counts(f.batch, false);
-    CHECK(f.told() == "a=1 lines.refused=0");
+    CHECK(f.reported() == "a=1 lines.refused=0");
 
-    CHECK(reader.take("2\nwrong\n\n" + std::string(17, 'x') + "\n", f.batch) == 1);
+    CHECK(reader.feed("2\nwrong\n\n" + std::string(17, 'x') + "\n", f.batch) == 1);
     CHECK(reader.why_refused() == "longer than 16 bytes");
     CHECK(f.batch.last_refused() == "line is longer than 16 bytes");
     CHECK(f.batch.refusals() == 2);
     reader.report_counts(f.batch, false);
-    CHECK(f.told() == "b=2 lines.refused=2");
+    CHECK(f.reported() == "b=2 lines.refused=2");
     CHECK(reader.ignored() == 1);
 
-    CHECK(reader.take("a=1 c=1\n", f.batch) == 1);
+    CHECK(reader.feed("a=1 c=1\n", f.batch) == 1);
     CHECK(reader.why_refused() == "no channel for field \"c\": the limit of 2 names is reached");
     reader.report_counts(f.batch, false);
-    CHECK(f.told() == "a=1 fields.refused=1");
+    CHECK(f.reported() == "a=1 fields.refused=1");
     reader.report_counts(f.batch, true);
-    CHECK(f.told() == "lines.refused=2 fields.refused=1");
-    CHECK(reader.take("a=7", f.batch) == 0);
+    CHECK(f.reported() == "lines.refused=2 fields.refused=1");
+    CHECK(reader.feed("a=7", f.batch) == 0);
     CHECK(reader.finish(f.batch) == 1);
-    CHECK(f.told() == "a=7");
+    CHECK(f.reported() == "a=7");
 }
 
 TEST_CASE("a line end in a quoted text forges no sample, regardless of how the bytes are split", "[device][lines]") {
@@ -165,20 +165,20 @@ TEST_CASE("a line end in a quoted text forges no sample, regardless of how the b
         WordBatch f;
         LineReader reader(format, {.line_bytes_max = 64, .channels_max = 8});
         for (std::size_t at = 0; at < bytes.size(); at += part_bytes) {
-            (void)reader.take(std::string_view(bytes).substr(at, part_bytes), f.batch);
+            (void)reader.feed(std::string_view(bytes).substr(at, part_bytes), f.batch);
         }
         (void)reader.finish(f.batch);
-        CHECK(f.told() == told);
+        CHECK(f.reported() == told);
     }
 }
 
 TEST_CASE("a quoted text without an end costs no more than the longest line", "[device][lines]") {
     WordBatch f;
     LineReader reader({}, {.line_bytes_max = 16, .channels_max = 8});
-    CHECK(reader.take("a=\"x\nb=7\nc=8\nd=9\ne=10\n", f.batch) == 1);
-    CHECK(f.told() == "e=10");
+    CHECK(reader.feed("a=\"x\nb=7\nc=8\nd=9\ne=10\n", f.batch) == 1);
+    CHECK(f.reported() == "e=10");
     CHECK(reader.refused() == 1);
-    CHECK(reader.take("a=\"x\nb=7\n", f.batch) == 0);
+    CHECK(reader.feed("a=\"x\nb=7\n", f.batch) == 0);
     CHECK(reader.finish(f.batch) == 0);
     CHECK(reader.refused() == 2);
 }
@@ -187,8 +187,8 @@ TEST_CASE("a refused line produces no samples", "[device][lines]") {
     WordBatch f;
     LineReader reader({}, {});
     reader.open(f.batch);
-    CHECK(reader.take("a=1 b=2 c\n", f.batch) == 0);
-    CHECK(f.told().empty());
+    CHECK(reader.feed("a=1 b=2 c\n", f.batch) == 0);
+    CHECK(f.reported().empty());
     CHECK(f.channels.size() == 1);
     CHECK(reader.why_refused() == "no NAME=VALUE at \"c\"");
     CHECK(f.batch.last_refused() == "no NAME=VALUE at \"c\": \"a=1 b=2 c\"");
@@ -202,10 +202,10 @@ TEST_CASE("bytes that arrive one by one give the same samples as all at once", "
         LineReader reader({}, {});
         reader.open(f.batch);
         for (std::size_t at = 0; at < bytes.size(); at += part_bytes) {
-            reader.take(std::string_view(bytes).substr(at, part_bytes), f.batch);
+            reader.feed(std::string_view(bytes).substr(at, part_bytes), f.batch);
         }
         reader.report_counts(f.batch, false);
-        return f.told();
+        return f.reported();
     };
     CHECK(outcome(bytes.size()) == "a=1 b c a=bad last=1 lines.refused=3");
     for (std::size_t part_bytes = 1; part_bytes < 30; ++part_bytes) {
@@ -224,14 +224,14 @@ TEST_CASE("nothing is allocated when the names are known", "[device][lines]") {
         WordBatch f;
         LineReader reader(format, {});
         reader.open(f.batch);
-        reader.take(lines, f.batch);
-        reader.take(lines, f.batch);
+        reader.feed(lines, f.batch);
+        reader.feed(lines, f.batch);
         reader.report_counts(f.batch, false);
         const std::uint64_t before = test::allocations();
         std::size_t good = 0;
         for (int i = 0; i < 100; ++i) {
-            good += reader.take(lines.substr(0, 7), f.batch);
-            good += reader.take(lines.substr(7), f.batch);
+            good += reader.feed(lines.substr(0, 7), f.batch);
+            good += reader.feed(lines.substr(7), f.batch);
             reader.report_counts(f.batch, false);
         }
         const std::uint64_t after = test::allocations();

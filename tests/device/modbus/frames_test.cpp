@@ -14,7 +14,7 @@ namespace {
 
 using Found = Scan::Found;
 
-constexpr Stretch two_registers{3, ModbusTable::holding, 0x0102, 2};
+constexpr AddressRange two_registers{3, ModbusTable::holding, 0x0102, 2};
 constexpr std::uint16_t transaction = 0x0708;
 
 FrameBytes operator+(FrameBytes left, const FrameBytes& right) {
@@ -129,7 +129,7 @@ TEST_CASE("an RTU exception has its code", "[device][modbus]") {
 }
 
 TEST_CASE("bits are packed in whole bytes", "[device][modbus]") {
-    const Stretch nine_coils{1, ModbusTable::coil, 0, 9};
+    const AddressRange nine_coils{1, ModbusTable::coil, 0, 9};
     CHECK(value_bytes_of(nine_coils) == 2);
     const FrameBytes bytes = with_crc({1, 1, 2, 0xFF, 1});
     CHECK(values_of(scan_rtu(bytes, nine_coils)) == FrameBytes{0xFF, 1});

@@ -30,8 +30,9 @@ Status read_at(DriverBench& bench, MonoTime now) {
     return status;
 }
 
-bool was_asked(const std::vector<AskedRequest>& requests, int unit) {
-    return std::any_of(requests.begin(), requests.end(), [&](const AskedRequest& each) { return each.unit == unit; });
+bool was_requested(const std::vector<ReceivedRequest>& requests, int unit) {
+    return std::any_of(requests.begin(), requests.end(),
+                       [&](const ReceivedRequest& each) { return each.unit == unit; });
 }
 
 }  // namespace
@@ -51,7 +52,7 @@ TEST_CASE("a unit that does not respond is bad, and the others are good", "[devi
     CHECK(bench.sample_of("unit.1.ok").value.boolean);
     CHECK_FALSE(bench.sample_of("unit.2.ok").value.boolean);
     CHECK(bench.sample_of("unit.3.ok").value.boolean);
-    CHECK(units.take_requests() == std::vector<AskedRequest>{{1, 3, 0, 1}, {2, 3, 0, 1}, {3, 3, 0, 1}});
+    CHECK(units.take_requests() == std::vector<ReceivedRequest>{{1, 3, 0, 1}, {2, 3, 0, 1}, {3, 3, 0, 1}});
 }
 
 TEST_CASE("a single unit has no ok channel", "[device][modbus]") {
@@ -68,18 +69,18 @@ TEST_CASE("a unit that has not responded three times in a row is not requested f
     const MonoTime now = std::chrono::steady_clock::now();
     for (int i = 0; i < 3; ++i) {
         CHECK(read_at(bench, now) == Status::ok);
-        CHECK(was_asked(units.take_requests(), 2));
+        CHECK(was_requested(units.take_requests(), 2));
     }
     CHECK(read_at(bench, now + 500ms) == Status::ok);
-    CHECK_FALSE(was_asked(units.take_requests(), 2));
+    CHECK_FALSE(was_requested(units.take_requests(), 2));
     CHECK(read_at(bench, now + 1300ms) == Status::ok);
-    CHECK(was_asked(units.take_requests(), 2));
+    CHECK(was_requested(units.take_requests(), 2));
     CHECK(read_at(bench, now + 2300ms) == Status::ok);
-    CHECK_FALSE(was_asked(units.take_requests(), 2));
+    CHECK_FALSE(was_requested(units.take_requests(), 2));
 
     units.heal(2);
     CHECK(read_at(bench, now + 3900ms) == Status::ok);
-    CHECK(was_asked(units.take_requests(), 2));
+    CHECK(was_requested(units.take_requests(), 2));
     REQUIRE(bench.reads_ok());
     CHECK(bench.sample_of("u2").quality == Quality::good);
 }
@@ -92,9 +93,9 @@ TEST_CASE("a read waits for at most one silent unit, each in turn", "[device][mo
     CHECK(bench.reads_ok());
     units.take_requests();
     CHECK(bench.reads_ok());
-    CHECK(units.take_requests() == std::vector<AskedRequest>{{1, 3, 0, 1}, {2, 3, 0, 1}});
+    CHECK(units.take_requests() == std::vector<ReceivedRequest>{{1, 3, 0, 1}, {2, 3, 0, 1}});
     CHECK(bench.reads_ok());
-    CHECK(units.take_requests() == std::vector<AskedRequest>{{1, 3, 0, 1}, {3, 3, 0, 1}});
+    CHECK(units.take_requests() == std::vector<ReceivedRequest>{{1, 3, 0, 1}, {3, 3, 0, 1}});
 }
 
 TEST_CASE("if all units are silent, every read requests one", "[device][modbus]") {
@@ -137,9 +138,9 @@ TEST_CASE("a gateway exception about its unit counts as no response of the unit"
     for (int i = 0; i < 3; ++i) {
         CHECK(read_at(bench, now) == Status::ok);
     }
-    CHECK(was_asked(units.take_requests(), 2));
+    CHECK(was_requested(units.take_requests(), 2));
     CHECK(read_at(bench, now) == Status::ok);
-    CHECK_FALSE(was_asked(units.take_requests(), 2));
+    CHECK_FALSE(was_requested(units.take_requests(), 2));
 }
 
 TEST_CASE("a late response is not taken for the next one", "[device][modbus]") {

@@ -52,7 +52,8 @@ TEST_CASE("one request serves all adjacent channels of a table", "[device][modbu
     TcpUnits units;
     DriverBench bench = bench_for(options_for(units.endpoint(), one_of_each()));
     CHECK(bench.reads_ok());
-    CHECK(units.take_requests() == std::vector<AskedRequest>{{1, 1, 9, 1}, {1, 2, 0, 1}, {1, 3, 10, 6}, {1, 4, 4, 1}});
+    CHECK(units.take_requests() ==
+          std::vector<ReceivedRequest>{{1, 1, 9, 1}, {1, 2, 0, 1}, {1, 3, 10, 6}, {1, 4, 4, 1}});
     CHECK(units.connections() == 1);
 }
 
@@ -109,38 +110,38 @@ TEST_CASE("an exception of one register gives quality bad for its channel only",
     CHECK(whole(bench.sample_of("c")) == 3);
     CHECK(whole(bench.sample_of("unit.1.exception")) == exception);
     CHECK(units.take_requests() ==
-          std::vector<AskedRequest>{{1, 3, 0, 3}, {1, 3, 0, 1}, {1, 3, 1, 2}, {1, 3, 1, 1}, {1, 3, 2, 1}});
+          std::vector<ReceivedRequest>{{1, 3, 0, 3}, {1, 3, 0, 1}, {1, 3, 1, 2}, {1, 3, 1, 1}, {1, 3, 2, 1}});
 
     REQUIRE(bench.reads_ok());
-    CHECK(units.take_requests() == std::vector<AskedRequest>{{1, 3, 0, 1}, {1, 3, 1, 1}, {1, 3, 2, 1}});
+    CHECK(units.take_requests() == std::vector<ReceivedRequest>{{1, 3, 0, 1}, {1, 3, 1, 1}, {1, 3, 2, 1}});
     bench.driver().reset();
     REQUIRE(bench.reads_ok());
-    CHECK(units.take_requests().front() == AskedRequest{1, 3, 0, 3});
+    CHECK(units.take_requests().front() == ReceivedRequest{1, 3, 0, 3});
 }
 
 TEST_CASE("a split request is tried again after a minute, and then less and less often", "[device][modbus]") {
-    const AskedRequest whole_request{1, 3, 0, 3};
+    const ReceivedRequest whole_request{1, 3, 0, 3};
     TcpUnits units;
     units.set_holding(0, {1, 2, 3});
     units.refuse_holding(1);
     DriverBench bench = bench_for(
         options_for(units.endpoint(), {{.name = "a"}, {.name = "b", .address = 1}, {.name = "c", .address = 2}}));
     const MonoTime start = std::chrono::steady_clock::now();
-    const auto asks_for_all = [&](std::chrono::seconds later) {
+    const auto requests_all = [&](std::chrono::seconds later) {
         CHECK(bench.read_at(start + later).status == ReadResult::Status::ok);
         return units.take_requests().front() == whole_request;
     };
-    CHECK(asks_for_all(0s));
-    CHECK_FALSE(asks_for_all(59s));
-    CHECK(asks_for_all(60s));
-    CHECK_FALSE(asks_for_all(179s));
-    CHECK(asks_for_all(180s));
-    CHECK_FALSE(asks_for_all(419s));
+    CHECK(requests_all(0s));
+    CHECK_FALSE(requests_all(59s));
+    CHECK(requests_all(60s));
+    CHECK_FALSE(requests_all(179s));
+    CHECK(requests_all(180s));
+    CHECK_FALSE(requests_all(419s));
     units.accept_holding(1);
-    CHECK(asks_for_all(420s));
+    CHECK(requests_all(420s));
     CHECK(bench.what.empty());
     CHECK(bench.sample_of("b").quality == Quality::good);
-    CHECK(asks_for_all(421s));
+    CHECK(requests_all(421s));
 }
 
 TEST_CASE("the number of rejected requests is reported", "[device][modbus]") {

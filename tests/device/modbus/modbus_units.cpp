@@ -69,7 +69,7 @@ void ModbusUnits::hang_up_at(int unit) {
     hanging_up_.insert(unit);
 }
 
-std::vector<AskedRequest> ModbusUnits::take_requests() {
+std::vector<ReceivedRequest> ModbusUnits::take_requests() {
     const std::lock_guard lock(mutex_);
     return std::exchange(requests_, {});
 }
@@ -88,7 +88,7 @@ bool ModbusUnits::handle(modbus_t* context) {
     const auto number = [&](std::size_t offset) {
         return query[at + offset] * 256 + query[at + offset + 1];
     };
-    const AskedRequest request{query[at - 1], query[at], number(1), number(3)};
+    const ReceivedRequest request{query[at - 1], query[at], number(1), number(3)};
     requests_.push_back(request);
     for (const Late& late : std::exchange(owed_, {})) {
         ::modbus_reply(context, late.query.data(), late.bytes, mapping_.get());
@@ -104,7 +104,7 @@ bool ModbusUnits::handle(modbus_t* context) {
     return true;
 }
 
-void ModbusUnits::reply(modbus_t* context, const AskedRequest& request, const Query& query, int bytes) {
+void ModbusUnits::reply(modbus_t* context, const ReceivedRequest& request, const Query& query, int bytes) {
     const auto exception = exceptions_.find(request.unit);
     if (exception != exceptions_.end()) {
         ::modbus_reply_exception(context, query.data(), static_cast<unsigned>(exception->second));

@@ -17,12 +17,12 @@
 
 namespace telegate::test {
 
-struct AskedRequest {
+struct ReceivedRequest {
     int unit = 0;
     int function = 0;
     int address = 0;
     int count = 0;
-    bool operator==(const AskedRequest&) const = default;
+    bool operator==(const ReceivedRequest&) const = default;
 };
 
 /// Units served by libmodbus, all with the same registers, with faults that tests can inject. Threads: handle() on the
@@ -49,7 +49,7 @@ class ModbusUnits {
     void hang_up_at(int unit);
 
     /// Since the last call.
-    std::vector<AskedRequest> take_requests();
+    std::vector<ReceivedRequest> take_requests();
 
     /// Receives one request and responds. Returns false at the end of the connection.
     bool handle(modbus_t* context);
@@ -61,7 +61,7 @@ class ModbusUnits {
         int bytes = 0;
     };
 
-    void reply(modbus_t* context, const AskedRequest& request, const Query& query, int bytes);
+    void reply(modbus_t* context, const ReceivedRequest& request, const Query& query, int bytes);
 
     std::mutex mutex_;
     std::unique_ptr<modbus_mapping_t, decltype(&::modbus_mapping_free)> mapping_;
@@ -70,7 +70,7 @@ class ModbusUnits {
     std::set<int> hanging_up_;
     std::map<int, int> exceptions_;
     std::map<int, int> refused_holding_;  // exceptions by address
-    std::vector<AskedRequest> requests_;
+    std::vector<ReceivedRequest> requests_;
     std::vector<Late> owed_;
 };
 

@@ -9,7 +9,7 @@ using namespace telegate::modbus;
 
 namespace {
 
-Stretch holding(std::uint16_t address, std::uint16_t count = 1, std::uint8_t unit = 1) {
+AddressRange holding(std::uint16_t address, std::uint16_t count = 1, std::uint8_t unit = 1) {
     return {unit, ModbusTable::holding, address, count};
 }
 
@@ -17,7 +17,7 @@ Stretch holding(std::uint16_t address, std::uint16_t count = 1, std::uint8_t uni
 std::string words(const ReadPlan& plan) {
     std::string all;
     for (const PlannedRead& read : plan.reads()) {
-        const Stretch& s = read.stretch;
+        const AddressRange& s = read.range;
         all += (all.empty() ? "" : " ") + std::to_string(s.unit) + "/" + std::to_string(static_cast<int>(s.table)) +
                ":" + std::to_string(s.address) + "+" + std::to_string(s.count) + "[";
         for (const std::uint32_t channel : plan.channels_of(read)) {
@@ -42,7 +42,7 @@ TEST_CASE("a gap is read if it is not longer than allowed", "[device][modbus]") 
 }
 
 TEST_CASE("a gap of bits may be sixteen times as long as one of registers", "[device][modbus]") {
-    const Stretch first{1, ModbusTable::coil, 0, 1};
+    const AddressRange first{1, ModbusTable::coil, 0, 1};
     CHECK(words(ReadPlan({first, {1, ModbusTable::coil, 17, 1}}, {1})) == "1/0:0+18[0,1]");
     CHECK(words(ReadPlan({first, {1, ModbusTable::coil, 18, 1}}, {1})) == "1/0:0+1[0] 1/0:18+1[1]");
 }
@@ -54,27 +54,27 @@ TEST_CASE("units and tables do not share requests", "[device][modbus]") {
 }
 
 TEST_CASE("a request has at most the allowed number of registers, and no value is divided", "[device][modbus]") {
-    std::vector<Stretch> channels;
+    std::vector<AddressRange> channels;
     for (std::uint16_t i = 0; i < 40; ++i) {
         channels.push_back(holding(static_cast<std::uint16_t>(4 * i), 4));
     }
     const ReadPlan plan(channels, {});
     REQUIRE(plan.reads().size() == 2);
-    CHECK(plan.reads()[0].stretch.count == 124);
-    CHECK(plan.reads()[1].stretch.address == 124);
-    CHECK(plan.reads()[1].stretch.count == 36);
+    CHECK(plan.reads()[0].range.count == 124);
+    CHECK(plan.reads()[1].range.address == 124);
+    CHECK(plan.reads()[1].range.count == 36);
     CHECK(words(ReadPlan({holding(0, 4), holding(4, 4)}, {8, 4})) == "1/2:0+4[0] 1/2:4+4[1]");
 }
 
 TEST_CASE("a request has at most 2000 bits", "[device][modbus]") {
-    std::vector<Stretch> channels;
+    std::vector<AddressRange> channels;
     for (std::uint16_t i = 0; i < 2'001; ++i) {
         channels.push_back({1, ModbusTable::discrete, i, 1});
     }
     const ReadPlan plan(channels, {});
     REQUIRE(plan.reads().size() == 2);
-    CHECK(plan.reads()[0].stretch.count == 2'000);
-    CHECK(plan.reads()[1].stretch.count == 1);
+    CHECK(plan.reads()[0].range.count == 2'000);
+    CHECK(plan.reads()[1].range.count == 1);
 }
 
 TEST_CASE("channels may overlap", "[device][modbus]") {
@@ -110,7 +110,7 @@ TEST_CASE("channels of the same registers stay together when a request is split"
 }
 
 TEST_CASE("one rejected register of many is found with few requests", "[device][modbus]") {
-    std::vector<Stretch> channels;
+    std::vector<AddressRange> channels;
     for (std::uint16_t i = 0; i < 125; ++i) {
         channels.push_back(holding(i));
     }
@@ -119,9 +119,9 @@ TEST_CASE("one rejected register of many is found with few requests", "[device][
     std::size_t requests = 0;
     for (std::size_t read = 0; read < plan.reads().size(); ++read) {
         const auto is_rejected = [&] {
-            const Stretch& stretch = plan.reads()[read].stretch;
+            const AddressRange& range = plan.reads()[read].range;
             ++requests;
-            return stretch.address <= bad && bad < stretch.end();
+            return range.address <= bad && bad < range.end();
         };
         while (is_rejected() && plan.split(read)) {
         }
@@ -129,6 +129,6 @@ TEST_CASE("one rejected register of many is found with few requests", "[device][
     CHECK(requests <= 16);
     CHECK(plan.reads().size() <= 8);
     for (const PlannedRead& read : plan.reads()) {
-        CHECK((read.stretch.count == 1 || bad < read.stretch.address || bad >= read.stretch.end()));
+        CHECK((read.range.count == 1 || bad < read.range.address || bad >= read.range.end()));
     }
 }

@@ -44,11 +44,11 @@ TEST_CASE("by default, a channel is an unsigned register of the device's unit", 
     ModbusDriverOptions options = options_with({.address = 7});
     options.unit_id = 5;
     const RegisterMap map = to_register_map(options, false);
-    REQUIRE(map.stretches.size() == 1);
-    CHECK(map.stretches[0].unit == 5);
-    CHECK(map.stretches[0].table == ModbusTable::holding);
-    CHECK(map.stretches[0].address == 7);
-    CHECK(map.stretches[0].count == 1);
+    REQUIRE(map.ranges.size() == 1);
+    CHECK(map.ranges[0].unit == 5);
+    CHECK(map.ranges[0].table == ModbusTable::holding);
+    CHECK(map.ranges[0].address == 7);
+    CHECK(map.ranges[0].count == 1);
     CHECK(map.formats[0].type == ModbusType::uint16);
 }
 

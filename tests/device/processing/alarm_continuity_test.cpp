@@ -43,8 +43,8 @@ class ContinuityBench {
         value_ += pick(-15, 15);
         value_ = value_ < 0 ? 0 : value_ > 100 ? 100 : value_;
         for (processing::ChannelPipeline* const each : {reference_.get(), tested_.get()}) {
-            (void)(is_absent ? each->take_absent(time_ns_, Quality::bad)
-                             : each->take({static_cast<double>(value_), time_ns_, Quality::good}));
+            (void)(is_absent ? each->process_absent(time_ns_, Quality::bad)
+                             : each->process({static_cast<double>(value_), time_ns_, Quality::good}));
         }
         check();
     }

@@ -37,7 +37,7 @@ TEST_CASE("a value is scaled, then the offset is added", "[processing]") {
     how.scale = 0.1;
     how.offset = -40.0;
     PipelineBench bench(how);
-    CHECK(bench.take(0, 655.0).reading.value == Approx(25.5));
+    CHECK(bench.process(0, 655.0).reading.value == Approx(25.5));
     CHECK(bench.pipeline().makes_reals());
 }
 
@@ -52,7 +52,7 @@ TEST_CASE("a value outside its valid range is uncertain", "[processing]") {
         {-10.1, Quality::uncertain},
         {1e300, Quality::uncertain},
     }));
-    const auto outcome = bench.take(0, value);
+    const auto outcome = bench.process(0, value);
     CHECK(is_sent(outcome));
     CHECK(outcome.reading.value == value);
     CHECK(outcome.reading.quality == quality);
@@ -64,18 +64,18 @@ TEST_CASE("a value outside its valid range is dropped if configured", "[processi
     how.valid_max = 10.0;
     how.out_of_range = OutOfRange::drop;
     PipelineBench bench(how);
-    CHECK(is_sent(bench.take(0, 10.0)));
-    CHECK(is_held_back(bench.take(1, 10.5), FilterReason::range));
-    CHECK(is_held_back(bench.take(2, 10.5, Quality::uncertain), FilterReason::range));
-    CHECK(is_sent(bench.take(3, 9.0)));
+    CHECK(is_sent(bench.process(0, 10.0)));
+    CHECK(is_held_back(bench.process(1, 10.5), FilterReason::range));
+    CHECK(is_held_back(bench.process(2, 10.5, Quality::uncertain), FilterReason::range));
+    CHECK(is_sent(bench.process(3, 9.0)));
 }
 
 TEST_CASE("a bad value stays bad, inside and outside its range", "[processing]") {
     ChannelProcessing how;
     how.valid_max = 10.0;
     PipelineBench bench(how);
-    CHECK(bench.take(0, 11.0, Quality::bad).reading.quality == Quality::bad);
-    CHECK(bench.take(1, 11.0, Quality::stale).reading.quality == Quality::stale);
+    CHECK(bench.process(0, 11.0, Quality::bad).reading.quality == Quality::bad);
+    CHECK(bench.process(1, 11.0, Quality::stale).reading.quality == Quality::stale);
 }
 
 TEST_CASE("a reading without a value is neither scaled nor out of range", "[processing]") {
@@ -99,13 +99,13 @@ TEST_CASE("infinity and NaN become a reading without a value", "[processing]") {
     how.alarm_high = 5.0;
     PipelineBench bench(how);
     const double value = GENERATE(std::nan(""), endless, -endless, 1e308);
-    bench.take(0, 0.1);
-    const auto outcome = bench.take(1, value);
+    bench.process(0, 0.1);
+    const auto outcome = bench.process(1, value);
     CHECK(is_sent(outcome));
     CHECK_FALSE(outcome.reading.has_value);
     CHECK(outcome.reading.quality == Quality::bad);
     CHECK(bench.alarms() == std::vector<std::string>{"normal", "unknown"});
-    CHECK(is_sent(bench.take(2, 0.1)));
+    CHECK(is_sent(bench.process(2, 0.1)));
 }
 
 TEST_CASE("stages run in their order", "[processing]") {
@@ -114,7 +114,7 @@ TEST_CASE("stages run in their order", "[processing]") {
         how.scale = 10.0;
         how.valid_max = 10.0;
         PipelineBench bench(how);
-        CHECK(bench.take(0, 2.0).reading.quality == Quality::uncertain);
+        CHECK(bench.process(0, 2.0).reading.quality == Quality::uncertain);
     }
     SECTION("the deadband applies to the scaled value") {
         how.scale = 10.0;
@@ -139,27 +139,27 @@ TEST_CASE("stages run in their order", "[processing]") {
         how.deadband = 5.0;
         how.send_interval_min = 10ms;
         PipelineBench bench(how);
-        CHECK(is_sent(bench.take(0, 0.0)));
-        CHECK(is_held_back(bench.take(10, 1.0), FilterReason::deadband));
-        CHECK(is_sent(bench.take(11, 6.0)));
-        CHECK(is_held_back(bench.take(12, 20.0), FilterReason::rate_limit));
+        CHECK(is_sent(bench.process(0, 0.0)));
+        CHECK(is_held_back(bench.process(10, 1.0), FilterReason::deadband));
+        CHECK(is_sent(bench.process(11, 6.0)));
+        CHECK(is_held_back(bench.process(12, 20.0), FilterReason::rate_limit));
     }
     SECTION("a rate is between two values that passed deadband and rate limit") {
         how.send_interval_min = 1s;
         how.derive = Derive::rate;
         PipelineBench bench(how);
-        bench.take(0, 0.0);
-        CHECK(bench.take(1, 1.0).reading.value == 1'000.0);  // follows a sample of other quality
-        CHECK(is_held_back(bench.take(500, 77.0), FilterReason::rate_limit));
-        CHECK(bench.take(1'001, 3.0).reading.value == Approx(2.0));
+        bench.process(0, 0.0);
+        CHECK(bench.process(1, 1.0).reading.value == 1'000.0);  // follows a sample of other quality
+        CHECK(is_held_back(bench.process(500, 77.0), FilterReason::rate_limit));
+        CHECK(bench.process(1'001, 3.0).reading.value == Approx(2.0));
     }
     SECTION("a window contains rates") {
         how.derive = Derive::rate;
         how.window = 10s;
         PipelineBench bench(how);
-        bench.take(0, 0.0);
-        bench.take(1'000, 5.0);
-        bench.take(2'000, 6.0);
+        bench.process(0, 0.0);
+        bench.process(1'000, 5.0);
+        bench.process(2'000, 6.0);
         bench.advance(10'000);
         CHECK(bench.window().max == Approx(5.0));
         CHECK(bench.window().values == 2);
@@ -170,7 +170,7 @@ TEST_CASE("stages run in their order", "[processing]") {
         how.window = 10s;
         PipelineBench bench(how);
         for (const double value : {0.0, 1.0, 6.0, 7.0}) {
-            bench.take(static_cast<std::int64_t>(value), value);
+            bench.process(static_cast<std::int64_t>(value), value);
         }
         bench.advance(10'000);
         CHECK(bench.window().values == 2);
@@ -180,8 +180,8 @@ TEST_CASE("stages run in their order", "[processing]") {
         how.window = 10s;
         how.alarm_high = 10.0;
         PipelineBench bench(how);
-        bench.take(0, 0.0);
-        bench.take(1, 11.0);
+        bench.process(0, 0.0);
+        bench.process(1, 11.0);
         CHECK(bench.alarms() == std::vector<std::string>{"normal", "high"});
     }
     SECTION("an alarm ignores dropped values") {
@@ -189,8 +189,8 @@ TEST_CASE("stages run in their order", "[processing]") {
         how.out_of_range = OutOfRange::drop;
         how.alarm_high = 10.0;
         PipelineBench bench(how);
-        bench.take(0, 0.0);
-        bench.take(1, 101.0);
+        bench.process(0, 0.0);
+        bench.process(1, 101.0);
         CHECK(bench.alarms() == std::vector<std::string>{"normal"});
     }
 }

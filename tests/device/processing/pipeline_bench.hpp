@@ -24,23 +24,23 @@ class PipelineBench {
 
     static std::int64_t ns(std::int64_t ms) { return ms * 1'000'000; }
 
-    processing::Outcome take(std::int64_t ms, double value, Quality quality = Quality::good) {
-        return keep(pipeline_.take({value, ns(ms), quality}));
+    processing::Outcome process(std::int64_t ms, double value, Quality quality = Quality::good) {
+        return keep(pipeline_.process({value, ns(ms), quality}));
     }
     processing::Outcome absent(std::int64_t ms, Quality quality = Quality::bad) {
-        return keep(pipeline_.take_absent(ns(ms), quality));
+        return keep(pipeline_.process_absent(ns(ms), quality));
     }
     processing::Outcome logical(std::int64_t ms, bool value) {
-        return keep(pipeline_.take_logical({value ? 1.0 : 0.0, ns(ms)}));
+        return keep(pipeline_.process_logical({value ? 1.0 : 0.0, ns(ms)}));
     }
-    processing::Outcome text(std::int64_t ms) { return keep(pipeline_.take_text({0.0, ns(ms)})); }
+    processing::Outcome text(std::int64_t ms) { return keep(pipeline_.process_text({0.0, ns(ms)})); }
     processing::Outcome advance(std::int64_t ms) { return keep(pipeline_.advance(ns(ms))); }
 
     /// Returns what was sent for some values, one every ms.
     std::vector<double> sent_of(const std::vector<double>& values) {
         std::vector<double> sent;
         for (const double value : values) {
-            const processing::Outcome outcome = take(++now_ms_, value);
+            const processing::Outcome outcome = process(++now_ms_, value);
             if (!outcome.suppressed) {
                 sent.push_back(outcome.reading.value);
             }

@@ -130,8 +130,8 @@ TEST_CASE("a pipeline behaves like a slow model for random settings and readings
         }
         const Reading reading = dice.reading();
         const Outcome outcome =
-            reading.has_value ? pipeline.take(reading) : pipeline.take_absent(reading.time_ns, reading.quality);
-        const SlowModel::Result expected = model.take(reading);
+            reading.has_value ? pipeline.process(reading) : pipeline.process_absent(reading.time_ns, reading.quality);
+        const SlowModel::Result expected = model.process(reading);
         check_sent(outcome, expected);
         check_others(pipeline, outcome, expected);
     }

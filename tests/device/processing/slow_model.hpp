@@ -26,7 +26,7 @@ class SlowModel {
 
     explicit SlowModel(ChannelProcessing how) : how_(std::move(how)) {}
 
-    Result take(const processing::Reading& given) {
+    Result process(const processing::Reading& given) {
         Result result;
         close_window(given.time_ns, result);
         processing::Reading seen = given;
@@ -63,7 +63,7 @@ class SlowModel {
         Result result;
         close_window(time_ns, result);
         if (settle(time_ns)) {
-            tell(time_ns, result);
+            report(time_ns, result);
         }
         return result;
     }
@@ -185,10 +185,10 @@ class SlowModel {
         const AlarmState zone_after = zones_.empty() ? state_ : zones_.back().zone;
         const std::int64_t silence = how_.send_interval_max.count();
         const bool is_silent =
-            silence > 0 && !told_.empty() && seen.time_ns - told_.back().time_ns >= silence - silence / 16;
-        if (told_.empty() || told_.back().state != state_ || told_.back().quality != quality_ || is_silent ||
-            (told_.back().crossing && !crosses())) {
-            tell(seen.time_ns, result);
+            silence > 0 && !reported_.empty() && seen.time_ns - reported_.back().time_ns >= silence - silence / 16;
+        if (reported_.empty() || reported_.back().state != state_ || reported_.back().quality != quality_ ||
+            is_silent || (reported_.back().crossing && !crosses())) {
+            report(seen.time_ns, result);
         }
         return zone_before != zone_after;
     }
@@ -223,11 +223,11 @@ class SlowModel {
         return true;
     }
 
-    void tell(std::int64_t time_ns, Result& result) {
+    void report(std::int64_t time_ns, Result& result) {
         result.alarm_tells = true;
         result.state = quality_ ? std::optional(state_) : std::nullopt;
         result.state_is_doubtful = state_ == AlarmState::unknown || (state_ == AlarmState::normal && crosses());
-        told_.push_back({state_, quality_, crosses(), time_ns});
+        reported_.push_back({state_, quality_, crosses(), time_ns});
     }
     [[nodiscard]] bool crosses() const { return !zones_.empty() && zones_.back().zone != state_; }
 
@@ -236,7 +236,7 @@ class SlowModel {
     std::vector<std::pair<processing::Reading, double>> counted_;  // inputs of the rates
     std::vector<processing::Reading> window_;
     std::vector<Zone> zones_;
-    std::vector<Told> told_;
+    std::vector<Told> reported_;
     AlarmState state_ = AlarmState::unknown;
     std::optional<Quality> quality_;
 };

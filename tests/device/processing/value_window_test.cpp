@@ -29,11 +29,11 @@ TEST_CASE("every aggregate has its own name", "[processing]") {
 TEST_CASE("a window contains all values from its first instant to just before its end", "[processing]") {
     PipelineBench bench(with_window());
     for (const auto& [ms, value] : {std::pair{100, 3.0}, {130, -1.0}, {199, 4.0}}) {
-        const auto outcome = bench.take(ms, value);
+        const auto outcome = bench.process(ms, value);
         CHECK(is_held_back(outcome, FilterReason::window));
         CHECK_FALSE(outcome.window_closed);
     }
-    CHECK(bench.take(200, 100.0).window_closed);
+    CHECK(bench.process(200, 100.0).window_closed);
     CHECK(bench.window().min == -1.0);
     CHECK(bench.window().max == 4.0);
     CHECK(bench.window().mean == Approx(2.0));
@@ -46,7 +46,7 @@ TEST_CASE("a window contains all values from its first instant to just before it
 TEST_CASE("a window closes when time has passed without a reading", "[processing]") {
     PipelineBench bench(with_window());
     CHECK(bench.pipeline().due_ns() == std::numeric_limits<std::int64_t>::max());
-    bench.take(130, 1.0);
+    bench.process(130, 1.0);
     CHECK(bench.pipeline().due_ns() == PipelineBench::ns(200));
     CHECK_FALSE(bench.advance(199).window_closed);
     CHECK(bench.advance(730).window_closed);
@@ -56,9 +56,9 @@ TEST_CASE("a window closes when time has passed without a reading", "[processing
 
 TEST_CASE("windows without readings do not exist", "[processing]") {
     PipelineBench bench(with_window());
-    bench.take(10, 1.0);
-    CHECK(bench.take(950, 2.0).window_closed);
-    CHECK(bench.take(1'000, 3.0).window_closed);
+    bench.process(10, 1.0);
+    CHECK(bench.process(950, 2.0).window_closed);
+    CHECK(bench.process(1'000, 3.0).window_closed);
     CHECK(bench.window().end_ns == PipelineBench::ns(1'000));
     CHECK(bench.window().last == 2.0);
 }
@@ -66,14 +66,14 @@ TEST_CASE("windows without readings do not exist", "[processing]") {
 TEST_CASE("the quality of a window depends on its readings", "[processing]") {
     PipelineBench bench(with_window());
     SECTION("an uncertain value makes it uncertain") {
-        bench.take(0, 1.0);
-        bench.take(1, 2.0, Quality::uncertain);
+        bench.process(0, 1.0);
+        bench.process(1, 2.0, Quality::uncertain);
         bench.advance(100);
         CHECK(bench.window().quality == Quality::uncertain);
         CHECK(bench.window().values == 2);
     }
     SECTION("a reading without a value makes it uncertain and does not count") {
-        bench.take(0, 1.0);
+        bench.process(0, 1.0);
         bench.absent(1);
         bench.advance(100);
         CHECK(bench.window().quality == Quality::uncertain);
@@ -87,7 +87,7 @@ TEST_CASE("the quality of a window depends on its readings", "[processing]") {
     }
     SECTION("the next window is independent") {
         bench.absent(0);
-        bench.take(100, 1.0);
+        bench.process(100, 1.0);
         bench.advance(200);
         CHECK(bench.window().quality == Quality::good);
     }
@@ -104,19 +104,19 @@ TEST_CASE("with window_raw the values are sent too", "[processing]") {
 
 TEST_CASE("a late reading is counted in the open window", "[processing]") {
     PipelineBench bench(with_window());
-    bench.take(110, 1.0);
+    bench.process(110, 1.0);
     CHECK(bench.advance(200).window_closed);
-    CHECK_FALSE(bench.take(190, 2.0).window_closed);
-    CHECK_FALSE(bench.take(210, 3.0).window_closed);
-    CHECK(bench.take(300, 4.0).window_closed);
+    CHECK_FALSE(bench.process(190, 2.0).window_closed);
+    CHECK_FALSE(bench.process(210, 3.0).window_closed);
+    CHECK(bench.process(300, 4.0).window_closed);
     CHECK(bench.window().end_ns == PipelineBench::ns(300));
     CHECK(bench.window().values == 2);
 }
 
 TEST_CASE("windows restart if time runs back", "[processing]") {
     PipelineBench bench(with_window());
-    bench.take(100'010, 1.0);
-    CHECK(bench.take(110, 2.0).window_closed);
+    bench.process(100'010, 1.0);
+    CHECK(bench.process(110, 2.0).window_closed);
     CHECK(bench.advance(200).window_closed);
     CHECK(bench.window().end_ns == PipelineBench::ns(200));
     CHECK(bench.window().last == 2.0);
@@ -126,8 +126,8 @@ TEST_CASE("a reading closes the window before it even if it is suppressed", "[pr
     auto how = with_window();
     how.deadband = 10.0;
     PipelineBench bench(how);
-    bench.take(0, 1.0);
-    const auto outcome = bench.take(100, 1.0);
+    bench.process(0, 1.0);
+    const auto outcome = bench.process(100, 1.0);
     CHECK(is_held_back(outcome, FilterReason::deadband));
     CHECK(outcome.window_closed);
     CHECK_FALSE(bench.advance(200).window_closed);
@@ -143,16 +143,16 @@ TEST_CASE("texts and booleans have no windows", "[processing]") {
 
 TEST_CASE("the first window is uncertain unless it has a reading at its beginning", "[processing]") {
     PipelineBench bench(with_window());
-    bench.take(130, 1.0);
-    CHECK(bench.take(200, 2.0).window_closed);
+    bench.process(130, 1.0);
+    CHECK(bench.process(200, 2.0).window_closed);
     CHECK(bench.window().is_partial);
     CHECK(bench.window().quality == Quality::uncertain);
-    CHECK(bench.take(310, 3.0).window_closed);
+    CHECK(bench.process(310, 3.0).window_closed);
     CHECK(bench.window().quality == Quality::good);
 
     PipelineBench whole(with_window());
-    whole.take(100, 1.0);
-    CHECK(whole.take(200, 2.0).window_closed);
+    whole.process(100, 1.0);
+    CHECK(whole.process(200, 2.0).window_closed);
     CHECK(whole.window().quality == Quality::good);
 }
 
@@ -161,8 +161,9 @@ TEST_CASE("windows on the wall clock end at whole multiples of their length ther
     how.window_align = WindowAlign::wall;
     PipelineBench bench(how);
     const auto take_at = [&](std::int64_t ms, std::int64_t ahead_ns) {
-        bench.pipeline().note_times({.reading_ns = PipelineBench::ns(ms), .utc_ns = PipelineBench::ns(ms) + ahead_ns});
-        return bench.take(ms, 1.0).window_closed;
+        bench.pipeline().record_times(
+            {.reading_ns = PipelineBench::ns(ms), .utc_ns = PipelineBench::ns(ms) + ahead_ns});
+        return bench.process(ms, 1.0).window_closed;
     };
     CHECK_FALSE(take_at(5, PipelineBench::ns(1'030)));
     CHECK_FALSE(take_at(69, PipelineBench::ns(1'030)));
@@ -189,12 +190,12 @@ TEST_CASE("windows on the wall clock end at whole multiples of their length ther
 
 TEST_CASE("a window continues through an unrelated change of settings", "[processing]") {
     PipelineBench before(with_window());
-    before.take(100, 1.0);
+    before.process(100, 1.0);
     SECTION("with the same length") {
         PipelineBench bench(with_window());
         bench.pipeline().continue_from(before.pipeline());
-        bench.take(150, 3.0);
-        CHECK(bench.take(200, 9.0).window_closed);
+        bench.process(150, 3.0);
+        CHECK(bench.process(200, 9.0).window_closed);
         CHECK(bench.window().values == 2);
         CHECK(bench.window().quality == Quality::good);
     }
@@ -203,8 +204,8 @@ TEST_CASE("a window continues through an unrelated change of settings", "[proces
         how.scale = how.window == 100ms ? 2.0 : 1.0;
         PipelineBench bench(how);
         bench.pipeline().continue_from(before.pipeline());
-        bench.take(151, 3.0);
-        CHECK(bench.take(200, 9.0).window_closed);
+        bench.process(151, 3.0);
+        CHECK(bench.process(200, 9.0).window_closed);
         CHECK(bench.window().values == 1);
         CHECK(bench.window().quality == Quality::uncertain);
     }

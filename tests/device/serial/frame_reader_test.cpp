@@ -39,7 +39,7 @@ std::string small_frame(unsigned number) {
 }
 
 /// Returns the values of all samples, and the counters at the end.
-std::string told_of(const FrameFormat& format, std::string_view bytes, std::size_t part_bytes = 1'000) {
+std::string reported_by(const FrameFormat& format, std::string_view bytes, std::size_t part_bytes = 1'000) {
     const SystemClock clock;
     ChannelTable channels;
     std::string told;
@@ -55,7 +55,7 @@ std::string told_of(const FrameFormat& format, std::string_view bytes, std::size
     FrameReader reader(format);
     reader.open(batch);
     for (std::size_t at = 0; at < bytes.size(); at += part_bytes) {
-        reader.take(bytes.substr(at, part_bytes), batch);
+        reader.feed(bytes.substr(at, part_bytes), batch);
     }
     reader.report_counts(batch, false);
     batch.flush();
@@ -68,11 +68,11 @@ TEST_CASE("refused bytes are reported with the reason and the first bytes", "[de
     SampleBatch batch(clock, channels, {DeviceId{0}, "device"}, [](std::span<const TelemetrySample>) {});
     FrameReader reader(small_format());
     reader.open(batch);
-    reader.take(small_frame(1) + "abc" + small_frame(2), batch);
+    reader.feed(small_frame(1) + "abc" + small_frame(2), batch);
     CHECK(batch.last_refused() == "bytes outside of a frame: \"61\"");
     std::string wrong = small_frame(3);
     wrong.back() = '\0';
-    reader.take(wrong, batch);
+    reader.feed(wrong, batch);
     CHECK(batch.last_refused() == "wrong checksum: \"AA 55 00 03 00\"");
     CHECK(batch.refusals() == 2);
 }
@@ -95,7 +95,7 @@ TEST_CASE("a frame contains numbers of any width and byte order", "[device][seri
     }));
     CAPTURE(number);
     const FrameFormat format{.start = "S", .frame_bytes = 1 + bytes.size(), .channels = {channel("x", 1, number)}};
-    CHECK(told_of(format, "S" + bytes) == "x=" + told + " frames.refused=0 ");
+    CHECK(reported_by(format, "S" + bytes) == "x=" + told + " frames.refused=0 ");
 }
 
 TEST_CASE("start bytes are parsed from text", "[device][serial][frames]") {
@@ -123,19 +123,19 @@ TEST_CASE("after invalid bytes, frames continue with the next start bytes", "[de
     }));
     for (std::size_t part_bytes = 1; part_bytes <= bytes.size(); ++part_bytes) {
         CAPTURE(part_bytes);
-        CHECK(told_of(small_format(), bytes, part_bytes) == told);
+        CHECK(reported_by(small_format(), bytes, part_bytes) == told);
     }
 }
 
 TEST_CASE("checksums match their definitions", "[device][serial][frames]") {
     FrameFormat format{
         .start = "1", .frame_bytes = 11, .checksum = FrameChecksum::crc16, .channels = {channel("x", 1, "uint8")}};
-    CHECK(told_of(format, "123456789\x37\x4B") == "x=50 frames.refused=0 ");
+    CHECK(reported_by(format, "123456789\x37\x4B") == "x=50 frames.refused=0 ");
     format.checksum = FrameChecksum::xor8;
     format.frame_bytes = 10;
-    CHECK(told_of(format, "123456789\x31") == "x=50 frames.refused=0 ");
+    CHECK(reported_by(format, "123456789\x31") == "x=50 frames.refused=0 ");
     format.checksum = FrameChecksum::sum8;
-    CHECK(told_of(format, "123456789\xDD") == "x=50 frames.refused=0 ");
+    CHECK(reported_by(format, "123456789\xDD") == "x=50 frames.refused=0 ");
 }
 
 TEST_CASE("invalid frame formats are refused with the reason", "[device][serial][frames]") {
@@ -163,7 +163,7 @@ TEST_CASE("frames can be read from a tty, whatever bytes they contain", "[device
     CHECK(f.open() == ReadResult::Status::interrupted);
     for (const unsigned number : {0x0D0AU, 0x0304U, 0x1113U, 0xFF00U}) {
         pty.say(small_frame(number));
-        CHECK(f.tells("x=" + std::to_string(number)));
+        CHECK(f.reports("x=" + std::to_string(number)));
     }
 }
 

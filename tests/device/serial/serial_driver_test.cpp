@@ -35,7 +35,7 @@ TEST_CASE("each kind of line becomes samples", "[device][serial]") {
     SerialFixture f(serial_options(pty.path(), format));
     CHECK(f.open() == Status::interrupted);
     pty.say(bytes);
-    CHECK(f.tells(told));
+    CHECK(f.reports(told));
 }
 
 TEST_CASE("invalid and overlong lines are counted, and reading continues", "[device][serial]") {
@@ -45,10 +45,10 @@ TEST_CASE("invalid and overlong lines are counted, and reading continues", "[dev
     SerialFixture f(options);
     CHECK(f.open() == Status::interrupted);
     pty.say("a=1\n");
-    CHECK(f.tells("lines.refused=0 a=1"));
+    CHECK(f.reports("lines.refused=0 a=1"));
     pty.say("wrong\n" + std::string(17, 'x') + "\na=2\n");
-    CHECK(f.tells("lines.refused=2"));
-    CHECK(f.last_told() == "a=2 lines.refused=2");
+    CHECK(f.reports("lines.refused=2"));
+    CHECK(f.last_report() == "a=2 lines.refused=2");
 }
 
 TEST_CASE("input between opening and the first line end may be the rest of a line", "[device][serial]") {
@@ -58,8 +58,8 @@ TEST_CASE("input between opening and the first line end may be the rest of a lin
     SerialFixture f(options);
     CHECK(f.open() == Status::interrupted);
     pty.say("emp=1\ntemp=2\n");
-    CHECK(f.tells("temp=2"));
-    CHECK(f.last_told() == "lines.refused=0 temp=2");
+    CHECK(f.reports("temp=2"));
+    CHECK(f.last_report() == "lines.refused=0 temp=2");
 }
 
 TEST_CASE("samples have the time at which the line was complete", "[device][serial]") {
@@ -82,15 +82,15 @@ TEST_CASE("a device that stops sending fails until it sends again", "[device][se
     SerialFixture f(options);
     CHECK(f.open() == Status::interrupted);
     pty.say("a=1\n");
-    CHECK(f.tells("a=1"));
+    CHECK(f.reports("a=1"));
     CHECK(f.reads_until(Status::failed));
     CHECK(f.bench.what == pty.path() + ": no valid line for 50 ms");
     pty.say("wrong\n");
-    CHECK(f.tells("lines.refused=1"));
+    CHECK(f.reports("lines.refused=1"));
     CHECK(f.reads_until(Status::failed));
     CHECK(f.bench.what == pty.path() + ": no valid line for 50 ms, 1 refused, last: no NAME=VALUE at \"wrong\"");
     pty.say("a=2\n");
-    CHECK(f.tells("a=2"));
+    CHECK(f.reports("a=2"));
 }
 
 TEST_CASE("a device may be silent if there is no limit", "[device][serial]") {
@@ -110,12 +110,12 @@ TEST_CASE("an unplugged device is read again when it is back", "[device][serial]
     SerialFixture f(serial_options(link));
     CHECK(f.open() == Status::interrupted);
     pty->say("a=1\nwrong\n");
-    CHECK(f.tells("lines.refused=1"));
+    CHECK(f.reports("lines.refused=1"));
 
     pty.reset();
     CHECK(f.reads_until(Status::failed));
     CHECK(f.bench.what == link + ": disconnected: Input/output error");
-    CHECK(f.tells("lines.refused=1"));
+    CHECK(f.reports("lines.refused=1"));
     CHECK(f.read() == Status::failed);
     CHECK(f.bench.what.starts_with(link + ": "));
 
@@ -123,7 +123,7 @@ TEST_CASE("an unplugged device is read again when it is back", "[device][serial]
     another.link_from(link);
     CHECK(f.open() == Status::interrupted);
     another.say("a=2\n");
-    CHECK(f.tells("a=2"));
+    CHECK(f.reports("a=2"));
 }
 
 TEST_CASE("a port that is not a tty or does not exist is a failed read", "[device][serial]") {
@@ -162,7 +162,7 @@ TEST_CASE("a read returns when it is canceled", "[device][serial]") {
     CHECK(f.read() == Status::interrupted);
     f.bench.cancel.clear();
     pty.say("a=1\n");
-    CHECK(f.tells("a=1"));
+    CHECK(f.reports("a=1"));
 }
 
 TEST_CASE("input that arrived while nothing was reading has no time and is dropped", "[device][serial]") {
@@ -170,7 +170,7 @@ TEST_CASE("input that arrived while nothing was reading has no time and is dropp
     SerialFixture f(serial_options(pty.path()));
     CHECK(f.open() == Status::interrupted);
     pty.say("a=1\na=");
-    CHECK(f.tells("a=1"));
+    CHECK(f.reports("a=1"));
     pty.say("2\na=3\na=");
     const auto read_late = [&] {
         (void)f.bench.driver().read(f.bench.batch(), f.bench.batch().clock().mono_now() + 5s);
@@ -180,8 +180,8 @@ TEST_CASE("input that arrived while nothing was reading has no time and is dropp
     CHECK(test::eventually(read_late));
     f.bench.cancel.clear();
     pty.say("4\na=5\n");
-    CHECK(f.tells("a=5"));
-    CHECK(f.last_told() == "a=5");
+    CHECK(f.reports("a=5"));
+    CHECK(f.last_report() == "a=5");
 }
 
 TEST_CASE("a line with known fields allocates nothing", "[device][serial]") {
@@ -189,7 +189,7 @@ TEST_CASE("a line with known fields allocates nothing", "[device][serial]") {
     SerialFixture f(serial_options(pty.path()));
     CHECK(f.open() == Status::interrupted);
     pty.say("a=1 b=\"a text in quotes that is long\"\n");
-    CHECK(f.tells("b=a text"));
+    CHECK(f.reports("b=a text"));
     pty.say("a=2 b=\"a text in quotes that is long\"\n");
     Driver& driver = f.bench.driver();
     SampleBatch& batch = f.bench.batch();

@@ -33,7 +33,7 @@ class SerialFixture {
     ReadResult::Status read() {
         const ReadResult::Status status = bench.read().status;
         for (const TelemetrySample& sample : bench.samples()) {
-            told_ += (told_.empty() ? "" : " ") + bench.name_of(sample) + '=' + value_text(sample);
+            reported_ += (reported_.empty() ? "" : " ") + bench.name_of(sample) + '=' + value_text(sample);
         }
         return status;
     }
@@ -48,15 +48,16 @@ class SerialFixture {
         return eventually([&] { return read() == status; });
     }
     /// Reads until the text was produced, and removes it.
-    bool tells(std::string_view text) {
-        const bool was_told = eventually(
-            [&] { return told_.find(text) != std::string::npos || (read(), told_.find(text) != std::string::npos); });
-        UNSCOPED_INFO("told: " << told_ << ", what: " << bench.what);
-        last_told_ = std::exchange(told_, {});
+    bool reports(std::string_view text) {
+        const bool was_told = eventually([&] {
+            return reported_.find(text) != std::string::npos || (read(), reported_.find(text) != std::string::npos);
+        });
+        UNSCOPED_INFO("told: " << reported_ << ", what: " << bench.what);
+        last_report_ = std::exchange(reported_, {});
         return was_told;
     }
-    /// The text that tells() has consumed.
-    [[nodiscard]] const std::string& last_told() const noexcept { return last_told_; }
+    /// The text that reports() has consumed.
+    [[nodiscard]] const std::string& last_report() const noexcept { return last_report_; }
 
   private:
     static std::string value_text(const TelemetrySample& sample) {
@@ -71,8 +72,8 @@ class SerialFixture {
         return out.str();
     }
 
-    std::string told_;
-    std::string last_told_;
+    std::string reported_;
+    std::string last_report_;
 };
 
 }  // namespace telegate::test

@@ -23,7 +23,7 @@ std::string voyage() {
 }
 
 /// Returns all samples of a driver when the device sends the text in parts.
-std::string told_of(std::string_view bytes, std::size_t part_bytes) {
+std::string reported_by(std::string_view bytes, std::size_t part_bytes) {
     constexpr std::size_t unread_max = 512;  // well below the buffer size of a terminal
     Pty pty;
     SerialFixture f(serial_options(pty.path(), LineFormat{.kind = LineFormat::Kind::nmea}));
@@ -37,8 +37,8 @@ std::string told_of(std::string_view bytes, std::size_t part_bytes) {
             unread = 0;
         }
     }
-    CHECK(f.tells("mwv.relative.angle=42"));
-    return f.last_told();
+    CHECK(f.reports("mwv.relative.angle=42"));
+    return f.last_report();
 }
 
 std::size_t count_of(std::string_view text, std::string_view part) {
@@ -60,7 +60,7 @@ std::string without_ledger(const std::string& told) {
 }
 
 TEST_CASE("a voyage is read line by line, and its invalid lines are counted", "[device][serial][nmea]") {
-    const std::string told = told_of(voyage(), 512);
+    const std::string told = reported_by(voyage(), 512);
     CHECK(count_of(told, "gga.latitude=54.3") == 8);
     CHECK(count_of(told, "rmc.speed=3.") == 8);
     CHECK(count_of(told, "hdt.heading=") == 8);
@@ -75,7 +75,7 @@ TEST_CASE("a voyage is read line by line, and its invalid lines are counted", "[
 }
 
 TEST_CASE("a voyage that arrives byte by byte gives the same samples as all at once", "[device][serial][nmea]") {
-    CHECK(without_ledger(told_of(voyage(), 1)) == without_ledger(told_of(voyage(), 512)));
+    CHECK(without_ledger(reported_by(voyage(), 1)) == without_ledger(reported_by(voyage(), 512)));
 }
 
 }  // namespace

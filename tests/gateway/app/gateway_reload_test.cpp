@@ -162,7 +162,7 @@ TEST_CASE("more device names than the capacity need a restart", "[gateway][reloa
             device.name = "d" + std::to_string(batch * 200 + i);
             device.driver = "simulated";
             device.interval_ms = 60'000;
-            test::give(device, "waveforms", "sine");
+            test::set_key(device, "waveforms", "sine");
         }
         report = fixture.GatewayFixture::change_to(settings);
     }

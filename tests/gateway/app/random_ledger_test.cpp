@@ -179,21 +179,21 @@ struct Fate {
         DeviceSettings device;
         device.name = name;
         device.driver = "simulated";
-        test::give(device, "autostart", name != "steady" ? "yes" : "no");
+        test::set_key(device, "autostart", name != "steady" ? "yes" : "no");
         device.interval_us = 500 + below(3'000);
-        test::give(device, "waveforms", "sine, ramp, counter");
-        test::give(device, "burst_probability", "0." + std::to_string(below(3)));
-        test::give(device, "burst_samples", std::to_string(1 + below(50)));
-        test::give(device, "error_probability", "0." + std::to_string(below(3)));
+        test::set_key(device, "waveforms", "sine, ramp, counter");
+        test::set_key(device, "burst_probability", "0." + std::to_string(below(3)));
+        test::set_key(device, "burst_samples", std::to_string(1 + below(50)));
+        test::set_key(device, "error_probability", "0." + std::to_string(below(3)));
         return device;
     }
 
     DeviceSettings calm_device(const std::string& name) {
         DeviceSettings calm = device(name);
-        test::give(calm, "autostart", "yes");
+        test::set_key(calm, "autostart", "yes");
         calm.interval_us = 20'000;
-        test::give(calm, "burst_probability", "0");
-        test::give(calm, "error_probability", "0");
+        test::set_key(calm, "burst_probability", "0");
+        test::set_key(calm, "error_probability", "0");
         return calm;
     }
 

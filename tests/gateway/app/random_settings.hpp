@@ -53,7 +53,7 @@ class RandomSettings {
         device.name = name;
         device.driver = "simulated";
         device.interval_us = interval_us;
-        test::give(device, "waveforms", "sine, ramp, square, noise, counter");
+        test::set_key(device, "waveforms", "sine, ramp, square, noise, counter");
         return device;
     }
     static PublishSettings publish(const std::string& name, const std::string& format) {
@@ -130,9 +130,9 @@ class RandomSettings {
         device->driver = "simulated";
         device->interval_us = below(4) == 0 ? 0 : 2'000 + below(20'000);
         if (!is_old || below(2) == 0) {
-            test::give(*device, "seed", std::to_string(below(1'000)));
-            test::give(*device, "waveforms",
-                       std::string(one_of({"sine", "ramp"})) + ", " + one_of({"counter", "noise"}));
+            test::set_key(*device, "seed", std::to_string(below(1'000)));
+            test::set_key(*device, "waveforms",
+                          std::string(one_of({"sine", "ramp"})) + ", " + one_of({"counter", "noise"}));
         }
     }
 
