@@ -57,7 +57,7 @@ def waker(items=(2, 1), loads_first=False, clear_by=exchange, clears_first=True,
 
 def low_power_mode(producer_fence=True, end_fence=True, ends_first=True):
     """Sampler::notify_consumer() (device/src/sampler.cpp) with a nearly empty queue; Pump::catch_up() and
-    Pump::take_turn() (gateway/src/line/pump.cpp) after the first subscription, before the timer is due."""
+    Pump::run_turn() (gateway/src/line/pump.cpp) after the first subscription, before the timer is due."""
     def sampler():
         for items in (1, 2, 3):
             yield store("items", items, RELEASE)

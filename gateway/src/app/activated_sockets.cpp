@@ -65,7 +65,7 @@ std::vector<Socket> inherited_sockets(Log& log) {
 }
 
 /// Removes the first socket with this name and returns its descriptor, which the caller then owns; -1 for none.
-int take(std::vector<Socket>& sockets, std::string_view name) {
+int claim(std::vector<Socket>& sockets, std::string_view name) {
     const auto found =
         std::find_if(sockets.begin(), sockets.end(), [&](const Socket& socket) { return socket.name == name; });
     if (found == sockets.end()) {
@@ -81,12 +81,12 @@ int take(std::vector<Socket>& sockets, std::string_view name) {
 void adopt_sockets(Plan& plan, Log& log) {
     std::vector<Socket> sockets = inherited_sockets(log);
     for (FormatEndpoint& each : plan.publish) {
-        each.adopted = take(sockets, each.name);
+        each.adopted = claim(sockets, each.name);
     }
     for (ServiceEndpoint& each : plan.services) {
-        each.adopted = take(sockets, each.name);
+        each.adopted = claim(sockets, each.name);
     }
-    plan.rest.adopted_socket = take(sockets, "http");
+    plan.rest.adopted_socket = claim(sockets, "http");
     for (const Socket& socket : sockets) {
         log.warn(LogLine("closing inherited socket: no section has this name")
                      .quote("name", socket.name)

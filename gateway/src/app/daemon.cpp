@@ -86,7 +86,7 @@ Signals::Signals() {
 
 // One read for all signals: the kernel returns the lowest number first, so with one read per signal a storm of SIGHUP
 // would hide a SIGTERM.
-std::vector<int> Signals::take() {
+std::vector<int> Signals::read() {
     std::array<signalfd_siginfo, by_urgency.size()> infos{};
     const ssize_t bytes = ::read(descriptor_.get(), infos.data(), sizeof infos);
     const auto count = static_cast<std::size_t>(std::max<ssize_t>(bytes, 0)) / sizeof infos.front();
@@ -107,8 +107,8 @@ void Daemon::run() {
     std::array<pollfd, 2> waiting{pollfd{signals_.descriptor(), POLLIN, 0},
                                   pollfd{gateway_.stopped_descriptor(), POLLIN, 0}};
     while (!is_cut_ && waiting[1].revents == 0) {
-        ::poll(waiting.data(), waiting.size(), look_after());
-        for (const int signal : signals_.take()) {
+        ::poll(waiting.data(), waiting.size(), supervise());
+        for (const int signal : signals_.read()) {
             answer(signal);
         }
     }
@@ -125,11 +125,11 @@ void Daemon::answer(int signal) {
             return;
         case SIGUSR1: return log_.reopen();
         case SIGUSR2: return log_state();
-        default: return ask_to_stop();
+        default: return request_stop();
     }
 }
 
-void Daemon::ask_to_stop() {
+void Daemon::request_stop() {
     if (is_stopping_) {
         log_.warn_each("second signal received: stopping immediately");
         is_cut_ = true;
@@ -167,12 +167,12 @@ void Daemon::log_state() {
     }
 }
 
-int Daemon::look_after() {
+int Daemon::supervise() {
     if (notify_.watchdog_time() == Duration(0)) {
         return -1;
     }
     MonoTime now = clock_.mono_now();
-    if (now >= look_at_) {
+    if (now >= check_at_) {
         const Health health = gateway_.health();
         if (health.alive()) {
             notify_.watchdog();
@@ -184,9 +184,9 @@ int Daemon::look_after() {
             notify_.status(with_warnings(text, health));
         }
         now = clock_.mono_now();
-        look_at_ = now + notify_.watchdog_time() / (health.alive() ? looks_alive : looks_stuck);
+        check_at_ = now + notify_.watchdog_time() / (health.alive() ? looks_alive : looks_stuck);
     }
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(look_at_ - now);
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(check_at_ - now);
     return static_cast<int>(std::max<std::chrono::milliseconds::rep>(left.count(), 1));
 }
 

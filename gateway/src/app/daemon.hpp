@@ -29,7 +29,7 @@ class Signals {
     [[nodiscard]] int descriptor() const noexcept { return descriptor_.get(); }
     /// Returns the pending signals, each once, the most urgent first: SIGTERM and SIGINT, then SIGUSR1, SIGUSR2 and
     /// SIGHUP.
-    [[nodiscard]] std::vector<int> take();
+    [[nodiscard]] std::vector<int> read();
 
   private:
     UniqueFd descriptor_;
@@ -51,12 +51,12 @@ class Daemon {
 
   private:
     void answer(int signal);
-    void ask_to_stop();
+    void request_stop();
     void leave_without_stuck();
     void log_state();
     /// Sends a watchdog ping if one is due and the gateway is alive. Returns the time until the next check in ms; -1:
     /// never.
-    [[nodiscard]] int look_after();
+    [[nodiscard]] int supervise();
     [[nodiscard]] std::string running_text() const;
     [[nodiscard]] std::optional<ReloadStatus> last_reload() const;
 
@@ -65,7 +65,7 @@ class Daemon {
     ServiceNotify& notify_;
     Log& log_;
     const SystemClock clock_;
-    MonoTime look_at_{};
+    MonoTime check_at_{};
     std::jthread leaving_;    // ends last, or ends the process
     std::future<void> stop_;  // the running begin_stop()
     bool is_stopping_ = false;

@@ -25,7 +25,7 @@ ProcessingPlan without_holding_back(ProcessingPlan plan) {
 DeviceReader::DeviceReader(PlannedDevice device)
     : device_(std::move(device)),
       batch_(clock_, channels_, {static_cast<DeviceId>(0), device_.options.name},
-             [this](std::span<const TelemetrySample> samples) { take(samples); }) {
+             [this](std::span<const TelemetrySample> samples) { add(samples); }) {
     batch_.process_with(without_holding_back(std::move(device_.processing)), {[](const FilteredSamples& /*none*/) {
                         }});
     device_.driver->cancel_with(cancel_);
@@ -74,7 +74,7 @@ bool DeviceReader::read_once(DeviceReading& reading) {
     return !has_failed;
 }
 
-void DeviceReader::take(std::span<const TelemetrySample> samples) {
+void DeviceReader::add(std::span<const TelemetrySample> samples) {
     for (const TelemetrySample& sample : samples) {
         DeviceReading::Value& value = values_[sample.channel];
         value.channel = &channels_.at(sample.channel);

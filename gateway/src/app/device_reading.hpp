@@ -51,7 +51,7 @@ class DeviceReader {
 
   private:
     [[nodiscard]] bool read_once(DeviceReading& reading);
-    void take(std::span<const TelemetrySample> samples);
+    void add(std::span<const TelemetrySample> samples);
 
     const WatchedClock clock_;
     ChannelTable channels_;

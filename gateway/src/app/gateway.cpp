@@ -94,7 +94,7 @@ Gateway::Gateway(const Settings& settings, Plan plan, Log& log, ReloadSource sou
       live_settings_(
           settings, with_credentials(std::move(source)),
           [this](const SettingsApplier::Wanted& wanted) { return change_settings(wanted); }, log_),
-      state_worker_("tg-state", [this] { return note_state(); }),
+      state_worker_("tg-state", [this] { return write_state(); }),
       rest_(with_descriptors(std::move(plan.rest), descriptors_), rest_handlers()) {
     sampler_.on_refused([this](const std::string& device, std::string_view why) {
         if (log_.has_debug()) {
@@ -102,7 +102,7 @@ Gateway::Gateway(const Settings& settings, Plan plan, Log& log, ReloadSource sou
         }
     });
     alarms_.retain(settings);
-    sampler_.observe_alarms_with([this](const AlarmNews& news) { alarms_.note(news); });
+    sampler_.observe_alarms_with([this](const AlarmNews& news) { alarms_.record(news); });
     if (plan.queue_capacity == 0) {
         queue_.follow_needs();
     }
@@ -131,7 +131,7 @@ Gateway::~Gateway() {
 }
 
 Publishers::Hooks Gateway::publisher_hooks() {
-    return {[this](PayloadFormat format, const MonitorEvent& event) { note(format, event); },
+    return {[this](PayloadFormat format, const MonitorEvent& event) { record(format, event); },
             [this](PayloadFormat format) {
                 return slow_gaps_.hooks(format);
             }};
@@ -185,9 +185,9 @@ void Gateway::feed_consumers() {
     pump_.feed(consumers_.all());
 }
 
-void Gateway::note(PayloadFormat format, const MonitorEvent& event) {
+void Gateway::record(PayloadFormat format, const MonitorEvent& event) {
     // Before the pump takes more samples, which are live for a new subscription.
-    last_values_.note(format, event);
+    last_values_.record(format, event);
     if (event.kind == MonitorEventKind::disconnected) {
         slow_gaps_.forget(format, event.peer_id);
     }
@@ -195,11 +195,11 @@ void Gateway::note(PayloadFormat format, const MonitorEvent& event) {
     if (event.kind == MonitorEventKind::handshake_done || event.kind == MonitorEventKind::subscribed) {
         pump_.catch_up();
     }
-    endpoint_trouble_.note(event);
+    endpoint_trouble_.record(event);
     if (event.peer_id != 0) {  // not from the constructor of the publishers
         endpoint_trouble_.set_crowd(format, publishers_.crowd(format));
     }
-    peer_log_.note(event);
+    peer_log_.log_event(event);
 }
 
 void Gateway::add_devices(std::vector<PlannedDevice> devices) {
@@ -248,7 +248,7 @@ CredentialsRead Gateway::renew_now(const std::vector<NamedCurve>& publish, const
 }
 
 CredentialsRead Gateway::renew(const std::vector<NamedCurve>& publish, const std::vector<NamedCurve>& services) {
-    const auto read = ask_io<CredentialsRead>([&] { return renew_now(publish, services); });
+    const auto read = query_io<CredentialsRead>([&] { return renew_now(publish, services); });
     if (!read) {
         reactor_.post([this, publish, services] { (void)renew_now(publish, services); });
         throw LateAnswer("the I/O thread did not respond in time: CURVE keys will be updated when it does");
@@ -268,7 +268,7 @@ void Gateway::start() {
     state_file_.begin(epoch_ms_);
     alarm_file_.save(false);
     event_keeper_.start();
-    note_start();
+    record_start();
     pump_.start();
     channel_watch_.start();
     io_thread_ = start_thread("tg-io", [this] { reactor_.run(); });
@@ -350,7 +350,7 @@ void Gateway::finish() {
 }
 
 std::optional<bool> Gateway::close_subscriber(PayloadFormat format, std::uint64_t id) {
-    return ask_io<bool>([this, format, id] { return publishers_.close_peer(format, id); });
+    return query_io<bool>([this, format, id] { return publishers_.close_peer(format, id); });
 }
 
 /// Returns whether the thread that reads the device is stuck.

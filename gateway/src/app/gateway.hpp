@@ -121,14 +121,14 @@ class Gateway {
     friend struct test::GatewayFixture;  // pauses the pump, takes samples from the queue and blocks the I/O thread
 
     void stop_sampling();
-    void note(PayloadFormat format, const MonitorEvent& event);
+    void record(PayloadFormat format, const MonitorEvent& event);
     [[nodiscard]] Publishers::Hooks publisher_hooks();
     [[nodiscard]] std::unique_ptr<DurableLog> make_durable_log(DurableLogOptions options);
     [[nodiscard]] DurableLog::Parts log_parts();
     [[nodiscard]] std::unique_ptr<LogHistory> make_log_history();
     void feed_consumers();
     [[nodiscard]] bool is_stuck(DeviceId device) const;
-    void take_transport(StatusSnapshot& snapshot) const;
+    void add_transport(StatusSnapshot& snapshot) const;
     void add_devices(std::vector<PlannedDevice> devices);
     [[nodiscard]] RestHandlers rest_handlers();
     [[nodiscard]] ReloadSource with_credentials(ReloadSource source);
@@ -136,7 +136,7 @@ class Gateway {
     CredentialsRead renew(const std::vector<NamedCurve>& publish, const std::vector<NamedCurve>& services);
     /// Runs `question` on the I/O thread and returns its result. nullopt: the I/O thread did not respond in time.
     template <class Answer>
-    [[nodiscard]] std::optional<Answer> ask_io(const std::function<Answer()>& question) {
+    [[nodiscard]] std::optional<Answer> query_io(const std::function<Answer()>& question) {
         std::optional<Answer> answer;
         return call_on_reactor(
                    reactor_, [&] { answer = question(); }, answer_time_max)
@@ -149,18 +149,18 @@ class Gateway {
     [[nodiscard]] std::optional<std::vector<SubscriberStatus>> subscribers();
     [[nodiscard]] std::optional<DurableLogStatus> log_status() const;
     [[nodiscard]] StatusSnapshot take_snapshot() const;
-    [[nodiscard]] std::vector<SubscriberStatus> take_subscribers() const;
-    void take_counts(StatusSnapshot& snapshot) const;
-    void take_channels(StatusSnapshot& snapshot) const;
+    [[nodiscard]] std::vector<SubscriberStatus> subscriber_statuses() const;
+    void add_counts(StatusSnapshot& snapshot) const;
+    void add_channels(StatusSnapshot& snapshot) const;
     [[nodiscard]] UnclaimedSections::Parts unclaimed_parts();
     [[nodiscard]] std::string change_settings(const SettingsApplier::Wanted& wanted);
     [[nodiscard]] std::string rest_url() const;
     [[nodiscard]] ServicesParts services_parts();
     [[nodiscard]] EpochLedger epoch_ledger() const;
-    [[nodiscard]] MonoTime note_state();
+    [[nodiscard]] MonoTime write_state();
     void end_epoch();
     void observe_devices();
-    void note_start();
+    void record_start();
     void log_start() const;
     void log_final_ledger() const;
 

@@ -12,7 +12,7 @@ void Gateway::observe_devices() {
     sampler_.observe_with([this](const DeviceNews& news) { events_.add(to_event(news)); });
 }
 
-void Gateway::note_start() {
+void Gateway::record_start() {
     events_.add({.time_utc_ns = clock_.utc_now_ns(),
                  .kind = EventKind::gateway_started,
                  .fields = LogFields()
@@ -27,7 +27,7 @@ Health Gateway::health() {
     const bool runs = state == GatewayState::running;
     health.checks.push_back({.name = "state", .good = runs, .detail = runs ? "" : std::string(to_string(state))});
     health.checks.push_back(check_sampling(sampling_threads_, sampler_, clock_.mono_now()));
-    health.checks.push_back(check_pump(io_thread_.joinable() ? pump_watch_.ask(response_time_max) : PumpReport{}));
+    health.checks.push_back(check_pump(io_thread_.joinable() ? pump_watch_.check(response_time_max) : PumpReport{}));
     health.checks.push_back(check_queue(sampler_, clock_.mono_now()));
     health.checks.push_back(endpoint_trouble_.check());
     if (consumers_.durable_log != nullptr) {

@@ -16,8 +16,8 @@ ServicesParts Gateway::services_parts() {
             .status = [this] { return rest_.status_body(); },
             .monitor =
                 [this](const MonitorEvent& event) {
-                    endpoint_trouble_.note(event);
-                    peer_log_.note_trouble(event, "service client");
+                    endpoint_trouble_.record(event);
+                    peer_log_.log_trouble(event, "service client");
                 },
             .answers = {.channels = channels_,
                         .ledger = ledger_,
@@ -38,9 +38,9 @@ EpochLedger Gateway::epoch_ledger() const {
     return result;
 }
 
-MonoTime Gateway::note_state() {
+MonoTime Gateway::write_state() {
     constexpr std::size_t small_bytes_max = 1024 * 1024;
-    const std::size_t bytes = state_file_.note(epoch_ledger());
+    const std::size_t bytes = state_file_.record(epoch_ledger());
     return clock_.mono_now() + (bytes <= small_bytes_max ? state_interval : state_interval_large);
 }
 

@@ -48,8 +48,8 @@ StatusSnapshot Gateway::take_snapshot() const {
     snapshot.sampling_schedule = sampling_threads_.schedule().in_force;
     snapshot.config = live_settings_.status();
     snapshot.previous_runs = state_file_.previous_runs();
-    take_counts(snapshot);
-    take_transport(snapshot);
+    add_counts(snapshot);
+    add_transport(snapshot);
     snapshot.rest_endpoint = rest_url();
     snapshot.services = services_.status();
     snapshot.sections_unclaimed = unclaimed_sections_.unclaimed();
@@ -57,12 +57,12 @@ StatusSnapshot Gateway::take_snapshot() const {
 }
 
 std::optional<StatusSnapshot> Gateway::snapshot() {
-    auto snapshot = ask_io<StatusSnapshot>([this] {
+    auto snapshot = query_io<StatusSnapshot>([this] {
         pump_.catch_up();
         return take_snapshot();
     });
     if (snapshot) {
-        take_channels(*snapshot);
+        add_channels(*snapshot);
         // Their threads, some of which have a lower priority, hold the mutexes that these functions need.
         snapshot->log = log_status();
         snapshot->uplinks = uplinks_.status();
@@ -105,7 +105,7 @@ std::optional<ShownDevice> Gateway::shown_device(std::string_view name) {
 }
 
 std::optional<std::vector<SubscriberStatus>> Gateway::subscribers() {
-    return ask_io<std::vector<SubscriberStatus>>([this] { return take_subscribers(); });
+    return query_io<std::vector<SubscriberStatus>>([this] { return subscriber_statuses(); });
 }
 
 std::optional<DurableLogStatus> Gateway::log_status() const {
@@ -117,7 +117,7 @@ std::optional<DurableLogStatus> Gateway::log_status() const {
     return status;
 }
 
-std::vector<SubscriberStatus> Gateway::take_subscribers() const {
+std::vector<SubscriberStatus> Gateway::subscriber_statuses() const {
     std::vector<SubscriberStatus> subscribers = publishers_.subscribers();
     for (SubscriberStatus& subscriber : subscribers) {
         slow_gaps_.show(subscriber);
@@ -125,7 +125,7 @@ std::vector<SubscriberStatus> Gateway::take_subscribers() const {
     return subscribers;
 }
 
-void Gateway::take_transport(StatusSnapshot& snapshot) const {
+void Gateway::add_transport(StatusSnapshot& snapshot) const {
     for (const FormatEndpoint& bound : publishers_.endpoints()) {
         EndpointStatus& endpoint = snapshot.endpoints.emplace_back();
         endpoint.endpoint = to_string(bound.endpoint);
@@ -137,14 +137,14 @@ void Gateway::take_transport(StatusSnapshot& snapshot) const {
             endpoint.clients = bound.curve->clients->size();
         }
     }
-    snapshot.subscribers = take_subscribers();
+    snapshot.subscribers = subscriber_statuses();
     snapshot.subscribers_revoked = publishers_.revoked();
     snapshot.gap_overflows = slow_gaps_.closed();
     snapshot.publisher = publishers_.totals();
     snapshot.formats = publishers_.totals_by_format();
 }
 
-void Gateway::take_channels(StatusSnapshot& snapshot) const {
+void Gateway::add_channels(StatusSnapshot& snapshot) const {
     for (std::size_t i = 0; i < channels_.size(); ++i) {
         const auto id = static_cast<ChannelId>(i);
         if (!channels_.is_current(id)) {
@@ -162,7 +162,7 @@ void Gateway::take_channels(StatusSnapshot& snapshot) const {
     snapshot.channels_refused = channels_.refused();
 }
 
-void Gateway::take_counts(StatusSnapshot& snapshot) const {
+void Gateway::add_counts(StatusSnapshot& snapshot) const {
     // The pump does not run here, so the queue can only grow between the two reads of its size. Samples that the ledger
     // counts as queued are in the queue or held by a sampling thread, which holds at most one batch and the oldest
     // items that it is evicting.

@@ -57,7 +57,7 @@ void ChannelRead::read_log() {
         if (!reader_->next(batch_)) {
             return end_log();
         }
-        if (!give(batch_)) {
+        if (!deliver(batch_)) {
             phase_ = Phase::over;
             return;
         }
@@ -135,7 +135,7 @@ void ChannelRead::add(const TelemetrySample& sample, store::GapReason reason) {
 }
 
 /// Gives what a batch of the log has that is wanted and was not given yet. Returns whether to continue.
-bool ChannelRead::give(store::LogBatch& batch) {
+bool ChannelRead::deliver(store::LogBatch& batch) {
     if (batch.selected == nullptr || batch.epoch_ms < last_epoch_ms_.value_or(batch.epoch_ms)) {
         return true;
     }

@@ -66,7 +66,7 @@ class ChannelRead {
     void start_history(std::uint64_t position);
     void read_history();
     void add(const TelemetrySample& sample, store::GapReason reason);
-    [[nodiscard]] bool give(store::LogBatch& batch);
+    [[nodiscard]] bool deliver(store::LogBatch& batch);
 
     const SampleSources sources_;
     const Wanted wanted_;

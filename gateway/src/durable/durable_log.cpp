@@ -47,7 +47,7 @@ DurableLog::DurableLog(Parts parts, DurableLogOptions options)
     try {
         log_ = open();
         last_seqs_ = log_->take_last_seqs();
-        note_state();
+        update_state();
     } catch (const std::system_error& error) {
         if (error.code() == std::errc::resource_unavailable_try_again) {
             throw SettingsError({{{},
@@ -58,7 +58,7 @@ DurableLog::DurableLog(Parts parts, DurableLogOptions options)
         if (error.code() == std::errc::permission_denied) {
             throw;
         }
-        note_failure(error.what());
+        record_failure(error.what());
     }
     thread_ = start_thread("tg-log", [this] { run(); });
 }
@@ -172,7 +172,7 @@ void DurableLog::close() {
     }
 }
 
-void DurableLog::take(std::span<const TelemetrySample> samples) noexcept {
+void DurableLog::consume(std::span<const TelemetrySample> samples) noexcept {
     ledger_.taken += samples.size();
     if (wanted_.empty()) {
         return buffer_.put(samples);
@@ -297,9 +297,9 @@ void DurableLog::open_until_closed() {
         is_open = buffer_.wait(retry_);
         try {
             log_ = open();
-            note_success();
+            record_success();
         } catch (const std::exception& error) {
-            note_failure(error.what());
+            record_failure(error.what());
         }
     }
 }
@@ -350,14 +350,14 @@ void DurableLog::sync_until_closed() {
         try {
             write_once();
             is_disk_full_ = false;
-            note_success();
+            record_success();
         } catch (const std::system_error& error) {
             is_disk_full_ = store::is_disk_full(error);
-            note_failure(error.what());
+            record_failure(error.what());
         } catch (const std::exception& error) {
-            note_failure(error.what());
+            record_failure(error.what());
         }
-        note_state();
+        update_state();
         if (has_marks() && !log_->is_written()) {
             mark();  // nothing else may arrive for a long time
         }
@@ -396,10 +396,10 @@ void DurableLog::write_once() {
     } else {
         log_->write();
     }
-    note_written();
+    record_written();
 }
 
-void DurableLog::note_written() {
+void DurableLog::record_written() {
     const std::lock_guard lock(mutex_);
     const store::LogStatus now = log_->status();
     written_ = now.published;
@@ -422,18 +422,18 @@ bool DurableLog::write_now(std::uint64_t published, std::chrono::milliseconds ti
 void DurableLog::end() {
     try {
         log_->close();
-        note_success();
+        record_success();
     } catch (const std::exception& error) {
-        note_failure(error.what());
+        record_failure(error.what());
         if (has_marks()) {
             mark(true);
         }
     }
-    note_state();
+    update_state();
     log_.reset();
 }
 
-void DurableLog::note_state() {
+void DurableLog::update_state() {
     const bool was_blocking = is_blocking_.exchange(log_->is_blocking());
     const store::LogStatus now = log_->status();
     // Only this thread changes status_.log, so it reads it without the mutex.
@@ -444,7 +444,7 @@ void DurableLog::note_state() {
     if (oldest_utc_ns_ == 0 || now.oldest != status_.log.oldest) {
         oldest_utc_ns_ = began_at(now.oldest);
     }
-    note_space(now);
+    report_space(now);
     const std::optional<std::uint64_t> free = free_bytes();
     {
         const std::lock_guard lock(mutex_);
@@ -455,14 +455,14 @@ void DurableLog::note_state() {
     if (was_blocking && !is_blocking_) {
         parts_.wake_pump();
     }
-    if (parts_.note_synced && now.synced > noted_synced_) {
-        noted_synced_ = now.synced;
+    if (parts_.note_synced && now.synced > reported_synced_) {
+        reported_synced_ = now.synced;
         parts_.note_synced(now.synced);
     }
 }
 
 /// Reports whether the disk lacks space. status_.log is still that of the last call.
-void DurableLog::note_space(const store::LogStatus& now) {
+void DurableLog::report_space(const store::LogStatus& now) {
     const MonoTime time = parts_.clock.mono_now();
     const bool has_removed = now.segments_removed_for_space > status_.log.segments_removed_for_space;
     removed_at_ = has_removed ? time : removed_at_;
@@ -502,7 +502,7 @@ std::int64_t DurableLog::began_at(store::Position first_position) const {
     }
 }
 
-void DurableLog::note_failure(const std::string& what) {
+void DurableLog::record_failure(const std::string& what) {
     retry_ = retry_.count() == 0 ? retry_min : std::min(retry_ * 2, retry_max);
     parts_.log.error(LogLine("cannot write log").add("log", path_).quote("reason", what));
     const std::lock_guard lock(mutex_);
@@ -510,7 +510,7 @@ void DurableLog::note_failure(const std::string& what) {
     state_changed_.notify_all();
 }
 
-void DurableLog::note_success() {
+void DurableLog::record_success() {
     if (retry_.count() > 0) {
         parts_.log.info(LogLine("log is being written again").add("log", path_).add("lost", buffer_.lost()));
     }

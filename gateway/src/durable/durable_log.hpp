@@ -73,7 +73,7 @@ struct DurableLogStatus {
 /// the log is full and set to block. Devices that the options leave out are not lost: the log only counts their
 /// samples, so that it knows the position of each logged one.
 ///
-/// Threads: take(), gap(), flush(), must_wait(), ledger(): the I/O thread. change(), status(): any. close(): one.
+/// Threads: consume(), gap(), flush(), must_wait(), ledger(): the I/O thread. change(), status(): any. close(): one.
 /// Limits: LogBuffer's in memory, then samples are dropped, counted, and named in the log as gaps. On disk those
 /// of the options. close() waits for the disk. Failure: the constructor throws std::system_error if no thread can be
 /// created or access is denied, and SettingsError if another process has locked the directory. A disk that cannot be
@@ -122,7 +122,7 @@ class DurableLog final : public SampleConsumer {
     void close() override;
 
     [[nodiscard]] std::string_view name() const noexcept override { return "log"; }
-    void take(std::span<const TelemetrySample> samples) noexcept override;
+    void consume(std::span<const TelemetrySample> samples) noexcept override;
     void gap(const SampleGap& gap) noexcept override;
     void flush() override;
     /// Samples reach the log as often as it writes marks, which name them if the process is killed.
@@ -165,13 +165,13 @@ class DurableLog final : public SampleConsumer {
     void sync_until_closed();
     void write_once();
     void end();
-    void note_state();
-    void note_space(const store::LogStatus& now);
-    void note_written();
+    void update_state();
+    void report_space(const store::LogStatus& now);
+    void record_written();
     [[nodiscard]] std::optional<std::uint64_t> free_bytes() const;
     [[nodiscard]] std::int64_t began_at(store::Position first_position) const;
-    void note_failure(const std::string& what);
-    void note_success();
+    void record_failure(const std::string& what);
+    void record_success();
 
     enum class Wanted : std::uint8_t { unknown, yes, no };
     [[nodiscard]] bool wants(ChannelId channel) noexcept;
@@ -192,11 +192,11 @@ class DurableLog final : public SampleConsumer {
     // Used by the thread of the log.
     std::unique_ptr<store::SampleLog> log_;
     MonoTime synced_at_{};
-    store::Position noted_synced_ = 0;
+    store::Position reported_synced_ = 0;
     std::chrono::steady_clock::time_point marked_at_{};
     std::chrono::milliseconds retry_{0};
     bool is_disk_full_ = false;  // the last write failed because of that
-    std::string space_;          // state that was noted last; "": the disk has space
+    std::string space_;          // state that was reported last; "": the disk has space
     MonoTime removed_at_{};      // when segments were last removed because it had not
 
     mutable std::mutex mutex_;  // guards the members below

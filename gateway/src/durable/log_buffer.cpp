@@ -11,7 +11,7 @@ namespace {
 
 using Steady = std::chrono::steady_clock;
 
-constexpr std::size_t lane_blocks_first = 16;
+constexpr std::size_t queue_blocks_first = 16;
 
 /// Waits until the descriptor is readable or the time has come. May return earlier.
 void poll_until(int descriptor, const std::optional<Steady::time_point>& until) noexcept {
@@ -52,7 +52,7 @@ void LostRanges::clear() noexcept {
 }
 
 LogBuffer::LogBuffer(std::function<void()> wake_producer, std::size_t capacity)
-    : wake_producer_(std::move(wake_producer)), capacity_(capacity), queue_(capacity, lane_blocks_first) {
+    : wake_producer_(std::move(wake_producer)), capacity_(capacity), queue_(capacity, queue_blocks_first) {
     run_.reserve(entries_chunk);
 }
 
@@ -206,7 +206,7 @@ bool LogBuffer::wait_for_load(std::optional<std::chrono::milliseconds> idle_max,
     }
     wait_for_more(on_pending, Steady::now() + delay_max);
     is_urgent_.store(false);
-    // Losses that were not added to the lane are passed on by the last drain().
+    // Losses that were not added to the queue are passed on by the last drain().
     return !is_closed_.load(std::memory_order_acquire) || !queue_.is_empty() || is_losing_.load();
 }
 

@@ -147,7 +147,7 @@ void LogCursor::pass(std::uint64_t position, SamplePage& page) {
     position_ = std::max(position, position_);
 }
 
-void LogCursor::take_gap(SamplePage& page) {
+void LogCursor::add_gap(SamplePage& page) {
     const store::LogGap& gap = batch_.gaps[next_gap_++].gap;
     const Channel& channel = this->channel(gap.channel, *batch_.definitions);
     if (channel.want == Want::yes && position_ >= skip_to_) {
@@ -179,7 +179,7 @@ void LogCursor::approach(SamplePage& page, std::uint64_t until) {
     pass(std::min(next_position(), until), page);
 }
 
-void LogCursor::take_sample(SamplePage& page) {
+void LogCursor::add_sample(SamplePage& page) {
     if (batch_.published_before) {
         approach(page, UINT64_MAX);
     }
@@ -212,9 +212,9 @@ LogCursor::Result LogCursor::fill(SamplePage& page, std::uint64_t until) {
             }
             decoded += batch_.samples.size();
         } else if (next_gap_ < batch_.gaps.size() && batch_.gaps[next_gap_].before_sample <= next_sample_) {
-            take_gap(page);
+            add_gap(page);
         } else {
-            take_sample(page);
+            add_sample(page);
         }
     }
     return Result::page_full;

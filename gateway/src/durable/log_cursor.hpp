@@ -77,8 +77,8 @@ class LogCursor {
     [[nodiscard]] std::size_t next_place() const noexcept;
     [[nodiscard]] std::uint64_t next_position() const noexcept;
     void approach(SamplePage& page, std::uint64_t until);
-    void take_gap(SamplePage& page);
-    void take_sample(SamplePage& page);
+    void add_gap(SamplePage& page);
+    void add_sample(SamplePage& page);
 
     const Options options_;
     store::LogReader reader_;

@@ -17,7 +17,7 @@ LogHistory::LogHistory(Parts parts)
     places_.reserve(2 * places_max);
 }
 
-bool LogHistory::ask(LogQuery query, Done done) {
+bool LogHistory::request(LogQuery query, Done done) {
     return post([this, query = std::move(query), done = std::move(done)] { done(read(query)); });
 }
 
@@ -33,7 +33,7 @@ bool LogHistory::post(std::function<void()> work) {
     return true;
 }
 
-void LogHistory::ask_place(const std::string& client, Ready ready) {
+void LogHistory::request_place(const std::string& client, Ready ready) {
     const auto end = [this](Place* ended) {
         {
             const std::lock_guard lock(mutex_);
@@ -47,7 +47,7 @@ void LogHistory::ask_place(const std::string& client, Ready ready) {
     std::optional<Reader> refused;
     {
         const std::lock_guard lock(mutex_);
-        if (!take(*reader.place)) {
+        if (!claim(*reader.place)) {
             refused = wait(reader);
             counts_.refused += refused ? 1U : 0U;
         }
@@ -85,8 +85,8 @@ std::optional<LogHistory::Reader> LogHistory::wait(Reader& reader) {
     return refused;
 }
 
-/// Gives free places to the readers that wait, and refuses those that have waited too long. Releases the lock while it
-/// calls them.
+/// Assigns free places to the readers that wait, and refuses those that have waited too long. Releases the lock while
+/// it calls them.
 void LogHistory::serve_waiting(std::unique_lock<std::mutex>& lock) {
     while (!waiting_.empty()) {
         auto next = waiting_.begin();
@@ -98,7 +98,7 @@ void LogHistory::serve_waiting(std::unique_lock<std::mutex>& lock) {
             next = std::min_element(waiting_.begin(), waiting_.end(), [&](const Reader& one, const Reader& other) {
                 return held.of(one.place->client_) < held.of(other.place->client_);
             });
-            if (!take(*next->place)) {
+            if (!claim(*next->place)) {
                 return;
             }
         }
@@ -123,7 +123,7 @@ ClientShares LogHistory::shares() const {
 }
 
 /// Returns false if no place is free. The caller holds the mutex.
-bool LogHistory::take(Place& place) {
+bool LogHistory::claim(Place& place) {
     const ClientShares held = shares();
     if (held.size() >= places_max && !make_way(held, place.client_)) {
         return false;

@@ -40,12 +40,12 @@ struct LogQuery : SampleStart {  // with since_utc_ns, only the position is foun
 /// Reads samples that the history no longer holds from the durable log, in pages, on its own thread (tg-log-read),
 /// which starts with the first request. Requests take turns by page.
 ///
-/// Threads: ask(), post(), ask_place() and counts() any; close() one.
+/// Threads: request(), post(), request_place() and counts() any; close() one.
 /// Limits: requests_max pending requests, and waiting_max that wait for a place. A page takes a few milliseconds, see
 /// LogCursor. Between pages, cursors_max readers keep their place, with one block each, up to idle_max after the last
 /// request.
-/// Failure: the state of a page says what went wrong; ask() throws std::bad_alloc, and std::system_error if the thread
-/// cannot be created.
+/// Failure: the state of a page says what went wrong; request() throws std::bad_alloc, and std::system_error if the
+/// thread cannot be created.
 class LogHistory {
   public:
     static constexpr std::size_t requests_max = 64;
@@ -82,7 +82,7 @@ class LogHistory {
     /// Reads a page and calls `done` on tg-log-read, unless close() is called before. Returns false if too many
     /// requests are pending.
     using Done = std::function<void(SamplePage page)>;
-    [[nodiscard]] bool ask(LogQuery query, Done done);
+    [[nodiscard]] bool request(LogQuery query, Done done);
     /// Runs `work`, which should take some milliseconds and not throw, on tg-log-read, unless close() is called before.
     /// Returns false if too many requests are pending.
     [[nodiscard]] bool post(std::function<void()> work);
@@ -109,7 +109,7 @@ class LogHistory {
     /// next one. Calls `ready`, which should not throw, at once or on tg-log-read, unless close() is called before:
     /// with null if no place is free within wait_max, or too many readers wait.
     using Ready = std::function<void(std::shared_ptr<Place> place)>;
-    void ask_place(const std::string& client, Ready ready);
+    void request_place(const std::string& client, Ready ready);
     /// Discards pending requests and waits for the current one.
     void close();
 
@@ -126,7 +126,7 @@ class LogHistory {
         MonoTime deadline;
     };
     [[nodiscard]] ClientShares shares() const;
-    [[nodiscard]] bool take(Place& place);
+    [[nodiscard]] bool claim(Place& place);
     [[nodiscard]] bool make_way(const ClientShares& shares, const std::string& client);
     [[nodiscard]] std::optional<Reader> wait(Reader& reader);
     void serve_waiting(std::unique_lock<std::mutex>& lock);

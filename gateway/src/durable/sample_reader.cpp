@@ -14,7 +14,7 @@ SampleReader::SampleReader(SampleSources sources, SampleSelection selection, con
 
 SampleReader::Result SampleReader::read(SamplePage& page) {
     if (arrival_ != nullptr) {
-        return arrival_->is_there ? take_arrival(page) : Result::waiting;
+        return arrival_->is_there ? read_arrival(page) : Result::waiting;
     }
     if (over_) {
         page = {};
@@ -31,7 +31,7 @@ SampleReader::Result SampleReader::read(SamplePage& page) {
             return result;
         }
     }
-    return ask_log();
+    return request_log();
 }
 
 bool SampleReader::is_in_history() const noexcept {
@@ -64,10 +64,10 @@ SampleReader::Result SampleReader::read_history(SamplePage& page) {
     return read.count == 0 && read.missed == 0 ? Result::end : Result::page;
 }
 
-SampleReader::Result SampleReader::ask_log() {
+SampleReader::Result SampleReader::request_log() {
     auto arrival = std::make_shared<Arrival>();
     const bool is_asked =
-        sources_.log->ask({start_, selection_, is_at_history_}, [arrival, wake = wake_](SamplePage page) {
+        sources_.log->request({start_, selection_, is_at_history_}, [arrival, wake = wake_](SamplePage page) {
             arrival->page = std::move(page);
             arrival->is_there = true;
             wake();
@@ -79,7 +79,7 @@ SampleReader::Result SampleReader::ask_log() {
     return Result::waiting;
 }
 
-SampleReader::Result SampleReader::take_arrival(SamplePage& page) {
+SampleReader::Result SampleReader::read_arrival(SamplePage& page) {
     using State = SamplePage::State;
     page = std::move(arrival_->page);
     arrival_ = nullptr;

@@ -61,8 +61,8 @@ class SampleReader {
 
     [[nodiscard]] bool is_in_history() const noexcept;
     [[nodiscard]] Result read_history(SamplePage& page);
-    [[nodiscard]] Result ask_log();
-    [[nodiscard]] Result take_arrival(SamplePage& page);
+    [[nodiscard]] Result request_log();
+    [[nodiscard]] Result read_arrival(SamplePage& page);
 
     const SampleSources sources_;
     const std::shared_ptr<const SampleSelection> selection_;

@@ -22,7 +22,7 @@ bool matches_any(const std::set<std::string, std::less<>>& prefixes, std::string
 
 }  // namespace
 
-void LastValues::note(PayloadFormat format, const MonitorEvent& event) {
+void LastValues::record(PayloadFormat format, const MonitorEvent& event) {
     const Key key{format, event.peer_id};
     const auto with_subscriber = [&](const auto& call) {
         const auto found = subscribers_.find(key);
@@ -78,7 +78,7 @@ void LastValues::turn() {
 }
 
 void LastValues::work() {
-    look_at_history();
+    scan_history();
     while (!queue_.empty() && spent_ < turn_bytes) {
         const Key key = queue_.front();
         queue_.pop_front();
@@ -113,7 +113,7 @@ bool LastValues::make_change(const Key& key, Subscriber& subscriber) {
             subscriber.has_begun = true;
             subscriber.given_to.reset();
         }
-        if (!give(key, subscriber, change)) {
+        if (!send(key, subscriber, change)) {
             return true;
         }
         subscriber.known.insert(change.prefix);
@@ -124,7 +124,7 @@ bool LastValues::make_change(const Key& key, Subscriber& subscriber) {
 }
 
 /// Returns false if the limit of the iteration is reached before all values are sent.
-bool LastValues::give(const Key& key, Subscriber& subscriber, const Change& change) {
+bool LastValues::send(const Key& key, Subscriber& subscriber, const Change& change) {
     std::string_view after;
     if (subscriber.given_to) {
         after = parts_.channels.at(*subscriber.given_to).topic;
@@ -141,24 +141,24 @@ bool LastValues::give(const Key& key, Subscriber& subscriber, const Change& chan
         const TelemetrySample* const last = parts_.pump.last(channel);
         const bool was_live = published_[to_index(channel)] > change.position || unseen_ > change.position;
         if (last != nullptr && !was_live && !matches_any(subscriber.known, topic)) {
-            give_one(key, *last, topic);
+            send_one(key, *last, topic);
         }
     }
     return true;
 }
 
-void LastValues::give_one(const Key& key, const TelemetrySample& sample, std::string_view topic) {
+void LastValues::send_one(const Key& key, const TelemetrySample& sample, std::string_view topic) {
     payload_.clear();
     parts_.feeds.append(key.first, payload_, sample);
     spend(payload_.size());
     const SampleRange samples{sample.channel, sample.seq, sample.seq};
     if (!parts_.publishers.publisher_of(key.first).send_to(key.second, topic, payload_, samples)) {
-        parts_.gaps.note_left_out(key.first, key.second, {sample.channel, sample.seq});
+        parts_.gaps.record_left_out(key.first, key.second, {sample.channel, sample.seq});
     }
 }
 
-/// Notes which channels were published since the last call.
-void LastValues::look_at_history() {
+/// Records which channels were published since the last call.
+void LastValues::scan_history() {
     if (scanned_.position() == parts_.history.position()) {
         return;
     }

@@ -40,7 +40,7 @@ namespace telegate {
 /// per channel. Values that do not fit the subscriber's limits are counted individually as dropped. If more is
 /// published between two iterations than the history holds (512 KiB suffice), values that were not sent in the first
 /// iteration are omitted.
-/// Failure: note() may throw std::bad_alloc.
+/// Failure: record() may throw std::bad_alloc.
 class LastValues {
   public:
     /// About 600 values, a third of a millisecond.
@@ -59,7 +59,7 @@ class LastValues {
         : parts_(parts), topics_(parts.channels), scanned_(parts.history, 0) {}
 
     /// Must be called for every event, before the pump takes more samples from the queue.
-    void note(PayloadFormat format, const MonitorEvent& event);
+    void record(PayloadFormat format, const MonitorEvent& event);
     /// Returns the number of subscribers with pending values.
     [[nodiscard]] std::size_t waiting() const noexcept { return queue_.size(); }
     /// Returns the maximum cost of one iteration: bytes of values plus checks, see turn_bytes.
@@ -88,10 +88,10 @@ class LastValues {
     void work();
     void turn();
     [[nodiscard]] bool make_change(const Key& key, Subscriber& subscriber);
-    [[nodiscard]] bool give(const Key& key, Subscriber& subscriber, const Change& change);
-    void give_one(const Key& key, const TelemetrySample& sample, std::string_view topic);
+    [[nodiscard]] bool send(const Key& key, Subscriber& subscriber, const Change& change);
+    void send_one(const Key& key, const TelemetrySample& sample, std::string_view topic);
     void spend(std::size_t bytes) noexcept { spent_ += bytes; }
-    void look_at_history();
+    void scan_history();
 
     const Parts parts_;
     std::map<Key, Subscriber> subscribers_;

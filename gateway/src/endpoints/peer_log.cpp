@@ -39,17 +39,17 @@ std::string_view origin(std::string_view peer) {
 
 }  // namespace
 
-void PeerLog::note(const MonitorEvent& event) {
+void PeerLog::log_event(const MonitorEvent& event) {
     if (event.kind == MonitorEventKind::handshake_done) {
         log_.info_limited("connected", {"subscriber connected", peer_fields(event).append(client_fields(event))});
     } else if (event.kind == MonitorEventKind::disconnected && event.ending == PeerEnding::normal) {
         log_.info_limited(event.detail, {"subscriber disconnected", gone_fields(event)});
     } else {
-        note_trouble(event, "subscriber");
+        log_trouble(event, "subscriber");
     }
 }
 
-void PeerLog::note_trouble(const MonitorEvent& event, std::string_view who) {
+void PeerLog::log_trouble(const MonitorEvent& event, std::string_view who) {
     const auto cause = [&event] {
         return std::string(event.detail) + ' ' + std::string(origin(event.peer));
     };

@@ -16,9 +16,9 @@ class PeerLog {
     explicit PeerLog(Log& log) noexcept : log_(log) {}
 
     /// Logs an event of a subscriber.
-    void note(const MonitorEvent& event);
+    void log_event(const MonitorEvent& event);
     /// Logs an event of another peer, except normal connects and disconnects. `who` names the kind of peer.
-    void note_trouble(const MonitorEvent& event, std::string_view who);
+    void log_trouble(const MonitorEvent& event, std::string_view who);
 
   private:
     Log& log_;

@@ -5,21 +5,21 @@ namespace telegate {
 ServiceEndpoints::ServiceEndpoints(Router& router, std::span<const ServiceEndpoint> endpoints)
     : bound_(ServiceSockets(router)) {
     bound_.bind(endpoints);
-    note_urls();
+    record_urls();
 }
 
 std::vector<std::string> ServiceEndpoints::roll_back(Prepared& prepared) {
     std::vector<std::string> lost = bound_.roll_back(prepared);
-    note_urls();
+    record_urls();
     return lost;
 }
 
 void ServiceEndpoints::apply(Prepared& prepared, std::chrono::milliseconds grace) {
     bound_.apply(prepared, grace);
-    note_urls();
+    record_urls();
 }
 
-void ServiceEndpoints::note_urls() {
+void ServiceEndpoints::record_urls() {
     const std::lock_guard lock(mutex_);
     urls_.clear();
     for (const auto& each : bound_.all()) {

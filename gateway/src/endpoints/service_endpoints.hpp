@@ -75,7 +75,7 @@ class ServiceEndpoints {
     [[nodiscard]] std::uint64_t revoked() const noexcept { return bound_.revoked(); }
 
   private:
-    void note_urls();
+    void record_urls();
 
     BoundEndpoints<ServiceSockets> bound_;
     mutable std::mutex mutex_;  // guards urls_

@@ -41,7 +41,7 @@ void Alarms::restore(std::vector<ChannelAlarm> alarms, bool was_clean) {
     }
 }
 
-void Alarms::note(const AlarmNews& news) noexcept {
+void Alarms::record(const AlarmNews& news) noexcept {
     std::optional<Event> event;
     {
         const std::string topic = topic_of(news.device, news.channel);

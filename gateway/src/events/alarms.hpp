@@ -60,7 +60,7 @@ class Alarms {
     /// Restores the alarms of the previous run. A normal state becomes unknown if its quality was not good, or if the
     /// run did not stop cleanly and so may not have saved the newest changes.
     void restore(std::vector<ChannelAlarm> alarms, bool was_clean);
-    void note(const AlarmNews& news) noexcept;
+    void record(const AlarmNews& news) noexcept;
     /// Sets the known states as the initial alarm states of a device.
     void continue_in(ProcessingPlan& plan, std::string_view device) const;
     /// Also accepts reports of the alarms in these settings, whose devices may start at any time from now on.

@@ -40,13 +40,13 @@ std::optional<EventKind> to_event_kind(std::string_view name) noexcept {
 }
 
 void EventLog::add(Event event) noexcept {
-    take(std::move(event));
+    store(std::move(event));
     if (on_news_) {
         on_news_();
     }
 }
 
-void EventLog::take(Event event) {
+void EventLog::store(Event event) {
     if (event.text.empty()) {
         event.text = event.fields.text();
     }
@@ -60,7 +60,7 @@ void EventLog::take(Event event) {
         return append(shared, 0);
     }
     Source& source = source_of(*shared, now);
-    if (source.limit.take(now)) {
+    if (source.limit.try_acquire(now)) {
         append(shared, source.suppressed);
         source.suppressed = 0;
         source.last_held = nullptr;
@@ -99,7 +99,7 @@ void EventLog::settle() noexcept {
     const MonoTime now = clock_.mono_now();
     const std::lock_guard lock(mutex_);
     for (auto& [key, source] : sources_) {
-        if (source.last_held != nullptr && source.limit.take(now)) {
+        if (source.last_held != nullptr && source.limit.try_acquire(now)) {
             append(source.last_held, source.suppressed - 1);
             --counts_.suppressed;
             source.suppressed = 0;

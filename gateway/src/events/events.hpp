@@ -163,7 +163,7 @@ class EventLog {
         std::shared_ptr<const Event> last_held{};  // the last suppressed event; null: the last event was added
     };
 
-    void take(Event event);
+    void store(Event event);
     [[nodiscard]] Source& source_of(const Event& event, MonoTime now);
     void append(std::shared_ptr<const Event> event, std::uint64_t suppressed);
 

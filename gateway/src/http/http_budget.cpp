@@ -13,7 +13,7 @@ constexpr std::size_t burst_bytes_min = 16 * 1024 * 1024;
 
 }  // namespace
 
-bool HttpBudget::take_response(const std::string& body) {
+bool HttpBudget::reserve_response(const std::string& body) {
     const std::lock_guard lock(mutex_);
     const auto sent = std::find_if(responses_.begin(), responses_.end(),
                                    [&](const Response& response) { return response.body == &body; });
@@ -32,7 +32,7 @@ bool HttpBudget::take_response(const std::string& body) {
     return true;
 }
 
-void HttpBudget::give_response(std::shared_ptr<const std::string> body) noexcept {
+void HttpBudget::release_response(std::shared_ptr<const std::string> body) noexcept {
     bool is_burst_over = false;
     {
         const std::lock_guard lock(mutex_);
@@ -52,12 +52,12 @@ void HttpBudget::give_response(std::shared_ptr<const std::string> body) noexcept
     }
 }
 
-void HttpBudget::note_refused_request() noexcept {
+void HttpBudget::count_refused_request() noexcept {
     const std::lock_guard lock(mutex_);
     ++figures_.requests_refused;
 }
 
-void HttpBudget::note_crowd(std::string text) {
+void HttpBudget::record_crowd(std::string text) {
     const std::lock_guard lock(mutex_);
     crowd_ = std::move(text);
     crowded_at_ = std::chrono::steady_clock::now();

@@ -26,7 +26,7 @@ struct HttpFigures {
 /// Threads: any.
 /// Limits: those given to the constructor. A body that several connections send counts once; bodies of up to
 /// small_body_bytes_max, such as those of health checks, are not counted.
-/// Failure: the functions return whether there was capacity. take_response() may throw std::bad_alloc.
+/// Failure: the functions return whether there was capacity. reserve_response() may throw std::bad_alloc.
 class HttpBudget {
   public:
     /// With connections_max connections, at most 1 MiB in total.
@@ -37,23 +37,25 @@ class HttpBudget {
 
     explicit HttpBudget(const HttpLimits& given) : limits(given) {}
 
-    [[nodiscard]] bool take_body(std::size_t bytes) noexcept { return take(bodies_, bytes, limits.bodies_bytes_max); }
-    void give_body(std::size_t bytes) noexcept { bodies_ -= bytes; }
-    [[nodiscard]] bool take_stream() noexcept { return take(streams_, 1, limits.streams_max); }
-    void give_stream() noexcept { --streams_; }
+    [[nodiscard]] bool reserve_body(std::size_t bytes) noexcept {
+        return reserve(bodies_, bytes, limits.bodies_bytes_max);
+    }
+    void release_body(std::size_t bytes) noexcept { bodies_ -= bytes; }
+    [[nodiscard]] bool reserve_stream() noexcept { return reserve(streams_, 1, limits.streams_max); }
+    void release_stream() noexcept { --streams_; }
     [[nodiscard]] std::size_t streams() const noexcept { return streams_; }
 
     /// Reserves capacity before a connection sends a body that is not small. Returns false and counts a refusal if the
     /// limit is reached; the body must not be sent then.
-    [[nodiscard]] bool take_response(const std::string& body);
-    /// Releases the capacity reserved by take_response(), whether or not the whole body was sent. When the total has
+    [[nodiscard]] bool reserve_response(const std::string& body);
+    /// Releases the capacity reserved by reserve_response(), whether or not the whole body was sent. When the total has
     /// fallen from a high level, returns the allocator's free memory to the system, which takes about a millisecond.
-    void give_response(std::shared_ptr<const std::string> body) noexcept;
+    void release_response(std::shared_ptr<const std::string> body) noexcept;
 
-    void note_refused_request() noexcept;
+    void count_refused_request() noexcept;
     /// Remembers which client uses most of something, for crowd_time.
-    void note_crowd(std::string text);
-    /// Returns the last noted text; "" if it is older than crowd_time.
+    void record_crowd(std::string text);
+    /// Returns the last recorded text; "" if it is older than crowd_time.
     [[nodiscard]] std::string crowd() const;
     [[nodiscard]] HttpFigures figures() const;
 
@@ -65,7 +67,7 @@ class HttpBudget {
         std::size_t senders;
     };
 
-    static bool take(std::atomic<std::size_t>& taken, std::size_t more, std::size_t most) noexcept {
+    static bool reserve(std::atomic<std::size_t>& taken, std::size_t more, std::size_t most) noexcept {
         if (taken.fetch_add(more) + more <= most) {
             return true;
         }

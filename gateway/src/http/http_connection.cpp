@@ -37,7 +37,7 @@ std::size_t head_bytes_of(std::string_view in) {
 
 // Returns the path in the request line at the front of `in`, or "" if the line is incomplete or its target is not a
 // path.
-std::string_view path_asked_for(std::string_view in) {
+std::string_view requested_path(std::string_view in) {
     const std::string_view line = in.substr(0, std::min(in.find('\n'), in.size()));
     const std::size_t begin = line.find(' ') + 1;
     const std::size_t end = line.find_first_of(" ?", begin);
@@ -62,7 +62,7 @@ HttpConnection::HttpConnection(std::unique_ptr<HttpSocket> socket, HttpPeer peer
       is_opened_(!socket_->has_handshake()) {}
 
 HttpConnection::~HttpConnection() {
-    host_.budget.give_body(body_bytes_taken_);
+    host_.budget.release_body(body_bytes_taken_);
     drop_response();
     end_stream();
     host_.forget(*this);
@@ -177,7 +177,7 @@ void HttpConnection::expired(bool ok, std::size_t /*bytes*/) {
     guarded([&] {
         const bool is_over = now_is() >= deadline_;  // if not, another phase has begun in the meantime
         if (phase_ == Phase::queued && is_over) {
-            host_.budget.note_refused_request();
+            host_.budget.count_refused_request();
             refuse(503, "the gateway is busy with other requests");
             go_on();
         } else if (is_over) {
@@ -217,13 +217,13 @@ void HttpConnection::go_on() {
             if (!pull()) {
                 return receive();
             }
-            if (out_.bytes.empty() && out_.pull) {  // more was looked at than there was to send: others go first
+            if (out_.bytes.empty() && out_.pull) {  // more was examined than there was to send: others go first
                 is_resuming_ = true;
                 return boost::asio::post(timer_.get_executor(), done(&HttpConnection::resumed));
             }
         } else if (is_last_) {
             return linger();
-        } else if (!take_request()) {
+        } else if (!parse_request()) {
             return;
         }
     }
@@ -265,7 +265,7 @@ void HttpConnection::end_pull() {
 }
 
 void HttpConnection::begin_stream() {
-    if (!host_.budget.take_stream() && !(host_.end_a_stream(client_) && host_.budget.take_stream())) {
+    if (!host_.budget.reserve_stream() && !(host_.end_a_stream(client_) && host_.budget.reserve_stream())) {
         out_.pull = nullptr;
         return refuse(503, "too many event streams: must be at most " + std::to_string(limits_.streams_max) +
                                " (setting streams_max)");
@@ -278,7 +278,7 @@ void HttpConnection::begin_stream() {
 
 void HttpConnection::end_stream() noexcept {
     if (std::exchange(is_streaming_, false)) {
-        host_.budget.give_stream();
+        host_.budget.release_stream();
     }
 }
 
@@ -325,7 +325,7 @@ std::optional<HttpClaim> HttpConnection::claim(MonoTime now) const noexcept {
     if (phase_ == Phase::lingering || (phase_ == Phase::idle && !goes_first_)) {
         return HttpClaim{Standing::resting, since_};
     }
-    return HttpClaim{phase_ == Phase::response ? Standing::taking : Standing::asking, since_};
+    return HttpClaim{phase_ == Phase::response ? Standing::taking : Standing::requesting, since_};
 }
 
 bool HttpConnection::is_stuck(MonoTime now) const noexcept {
@@ -343,7 +343,7 @@ void HttpConnection::skip_body() {
 }
 
 // Returns whether there is something to send; if not, the connection waits for bytes or for a worker.
-bool HttpConnection::take_request() {
+bool HttpConnection::parse_request() {
     if (head_bytes_ == 0) {
         skip_body();
         in_.erase(0, in_.find_first_not_of("\r\n"));  // RFC 9112, 2.2: empty lines before a request line are skipped
@@ -352,7 +352,7 @@ bool HttpConnection::take_request() {
             wait_for_request();
             return false;
         }
-        if (HeadFault fault = take_head(head_bytes); fault.status != 0) {
+        if (HeadFault fault = parse_head(head_bytes); fault.status != 0) {
             refuse(fault.status, std::move(fault.why));
             return true;
         }
@@ -369,7 +369,7 @@ bool HttpConnection::take_request() {
     return false;
 }
 
-HeadFault HttpConnection::take_head(std::size_t head_bytes) {
+HeadFault HttpConnection::parse_head(std::size_t head_bytes) {
     if (head_bytes == std::string_view::npos) {
         return {in_.find('\n') == std::string::npos ? 414 : 431,
                 "request head too large: must be at most " + std::to_string(limits_.head_bytes_max) + " bytes"};
@@ -388,7 +388,7 @@ HeadFault HttpConnection::take_head(std::size_t head_bytes) {
     const auto body_bytes = static_cast<std::size_t>(head_.body_bytes);
     body_bytes_ = takes_body(head_.method) && identity_.role == HttpRole::admin ? body_bytes : 0;
     if (in_.size() - head_bytes < body_bytes_) {
-        if (!host_.budget.take_body(body_bytes_)) {
+        if (!host_.budget.reserve_body(body_bytes_)) {
             return {503, "too many large requests at once"};
         }
         body_bytes_taken_ = body_bytes_;
@@ -435,7 +435,7 @@ bool HttpConnection::begin_answer() noexcept {
 }
 
 std::function<void(HttpAnswer)> HttpConnection::answer() noexcept {
-    HttpResponse response = ask_handler();
+    HttpResponse response = call_handler();
     if (response.later) {
         return std::move(response.later);
     }
@@ -449,7 +449,7 @@ void HttpConnection::answer(HttpResponse response) noexcept {
                     {.close = is_last_, .http_1_0 = head_.http_1_0, .head_only = head_.method == "HEAD"});
 }
 
-HttpResponse HttpConnection::ask_handler() {
+HttpResponse HttpConnection::call_handler() {
     try {
         const auto body = std::string_view(in_).substr(head_bytes_, body_bytes_);
         return host_.calls.handler({head_.method, path_, head_.target, body, identity_.role, identity_.who,
@@ -467,12 +467,12 @@ void HttpConnection::end_answer() noexcept {
         }
         ++requests_;
         start(Phase::response);
-        take_response();
+        reserve_response();
         may_pull_ = true;
         if (out_.is_stream) {
             begin_stream();
         }
-        host_.budget.give_body(std::exchange(body_bytes_taken_, 0));
+        host_.budget.release_body(std::exchange(body_bytes_taken_, 0));
         body_bytes_left_ = static_cast<std::size_t>(head_.body_bytes);
         in_.erase(0, std::exchange(head_bytes_, 0));
         go_on();
@@ -480,12 +480,12 @@ void HttpConnection::end_answer() noexcept {
 }
 
 // Sends a large body only while the bodies of all connections are within the limit.
-void HttpConnection::take_response() {
+void HttpConnection::reserve_response() {
     if (!out_.shared || out_.shared->size() <= HttpBudget::small_body_bytes_max) {
         return;
     }
-    has_response_ = host_.budget.take_response(*out_.shared) ||
-                    (host_.end_a_response() && host_.budget.take_response(*out_.shared));
+    has_response_ = host_.budget.reserve_response(*out_.shared) ||
+                    (host_.end_a_response() && host_.budget.reserve_response(*out_.shared));
     if (!has_response_) {
         out_.shared.reset();
         refuse(503, "too many response bytes are waiting to be read: must be at most " +
@@ -495,20 +495,20 @@ void HttpConnection::take_response() {
 
 void HttpConnection::release_response() noexcept {
     if (std::exchange(has_response_, false)) {
-        host_.budget.give_response(out_.shared);
+        host_.budget.release_response(out_.shared);
     }
 }
 
 void HttpConnection::drop_response() noexcept {
     if (std::exchange(has_response_, false)) {
-        host_.budget.give_response(std::move(out_.shared));
+        host_.budget.release_response(std::move(out_.shared));
     }
     out_.shared.reset();
 }
 
 // Requires that the request line is still at the front of in_.
 void HttpConnection::refuse(int status, std::string detail) {
-    out_.bytes = refusal_bytes(status, std::move(detail), std::string(path_asked_for(in_)), in_.starts_with("HEAD "));
+    out_.bytes = refusal_bytes(status, std::move(detail), std::string(requested_path(in_)), in_.starts_with("HEAD "));
     is_last_ = true;
     start(Phase::response);
 }

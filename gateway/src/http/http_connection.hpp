@@ -26,11 +26,11 @@ namespace telegate {
 /// The priority of a connection when connections_max are open: the one with the lowest claim is closed.
 struct HttpClaim {
     enum class Standing : std::uint8_t {
-        stuck,    // the client does not read the response
-        opening,  // in the TLS handshake
-        resting,  // idle between requests, or closing
-        taking,   // the client is reading a response
-        asking,   // has connected, has sent a part of a request, or is idle after one for a prioritized path
+        stuck,       // the client does not read the response
+        opening,     // in the TLS handshake
+        resting,     // idle between requests, or closing
+        taking,      // the client is reading a response
+        requesting,  // has connected, has sent a part of a request, or is idle after one for a prioritized path
     };
     Standing standing = Standing::stuck;
     MonoTime time{};  // among equals, the earliest is closed
@@ -139,16 +139,16 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     void end_stream() noexcept;
     void linger();
 
-    bool take_request();
-    [[nodiscard]] HeadFault take_head(std::size_t head_bytes);
+    bool parse_request();
+    [[nodiscard]] HeadFault parse_head(std::size_t head_bytes);
     void hand_over();
     void wait_for_request();
     void skip_body();
-    void take_response();
+    void reserve_response();
     void release_response() noexcept;
     void drop_response() noexcept;
     void refuse(int status, std::string detail);
-    [[nodiscard]] HttpResponse ask_handler();
+    [[nodiscard]] HttpResponse call_handler();
 
     const std::unique_ptr<HttpSocket> socket_;
     HttpPeer peer_;

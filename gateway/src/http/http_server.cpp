@@ -77,17 +77,17 @@ class HttpServer::State final : public HttpHost {
     State(HttpServerOptions&& options, HttpCalls&& calls_given)
         : HttpHost(options.limits, std::move(calls_given)), options_(std::move(options)) {
         for (HttpListener& listener : listeners_of(options_)) {
-            doors_.push_back(std::make_unique<Door>(std::move(listener), io_));
+            listeners_.push_back(std::make_unique<AsyncListener>(std::move(listener), io_));
         }
         connections_.reserve(budget.limits.connections_max + budget.limits.streams_max);
     }
 
     void start() {
-        if (doors_.empty()) {
+        if (listeners_.empty()) {
             return;
         }
-        for (const auto& door : doors_) {
-            await_clients(*door);
+        for (const auto& listener : listeners_) {
+            await_clients(*listener);
         }
         for (std::size_t index = 0; index < std::max<std::size_t>(options_.workers, 1); ++index) {
             workers_.push_back(start_thread("tg-http-" + std::to_string(index), [this] { run(answers_, [] {}); }));
@@ -103,7 +103,7 @@ class HttpServer::State final : public HttpHost {
         }
         end_workers();
         handshakes_.stop();
-        close_doors();
+        close_listeners();
     }
 
     void stop_after_streams(MonoTime until, std::function<void()> done) {
@@ -135,24 +135,24 @@ class HttpServer::State final : public HttpHost {
     std::vector<std::string> urls() const {
         const bool secure = options_.tls && options_.tls() != nullptr;
         std::vector<std::string> texts;
-        for (const auto& door : doors_) {
-            const char* const scheme = !door->listener.over_tcp() ? "" : secure ? "https://" : "http://";
-            texts.push_back(scheme + door->listener.address());
+        for (const auto& listener : listeners_) {
+            const char* const scheme = !listener->acceptor.over_tcp() ? "" : secure ? "https://" : "http://";
+            texts.push_back(scheme + listener->acceptor.address());
         }
         return texts;
     }
-    std::string address() const { return doors_.empty() ? std::string() : doors_.front()->listener.address(); }
+    std::string address() const { return listeners_.empty() ? std::string() : listeners_.front()->acceptor.address(); }
 
   private:
     /// A listener and the event loop's handle of it.
-    struct Door {
-        Door(HttpListener&& given, asio::io_context& io)
-            : listener(std::move(given)), readable(io, listener.socket()), timer(io) {}
-        ~Door() { (void)readable.release(); }  // the listener closes the descriptor
-        Door(const Door&) = delete;
-        Door& operator=(const Door&) = delete;
+    struct AsyncListener {
+        AsyncListener(HttpListener&& given, asio::io_context& io)
+            : acceptor(std::move(given)), readable(io, acceptor.socket()), timer(io) {}
+        ~AsyncListener() { (void)readable.release(); }  // the listener closes the descriptor
+        AsyncListener(const AsyncListener&) = delete;
+        AsyncListener& operator=(const AsyncListener&) = delete;
 
-        HttpListener listener;
+        HttpListener acceptor;
         asio::posix::basic_stream_descriptor<Executor> readable;
         HttpTimer timer;  // accepts clients again after all descriptors were in use
     };
@@ -174,11 +174,11 @@ class HttpServer::State final : public HttpHost {
         });
         if (found == connections_.rend()) {
             if (budget.crowd().empty()) {  // nobody has more than a share
-                budget.note_crowd("all " + std::to_string(budget.limits.streams_max) + " event streams are in use");
+                budget.record_crowd("all " + std::to_string(budget.limits.streams_max) + " event streams are in use");
             }
             return false;
         }
-        note_crowd(shares, "event streams", budget.limits.streams_max);
+        record_crowd(shares, "event streams", budget.limits.streams_max);
         (*found)->displace();
         return true;
     }
@@ -234,30 +234,32 @@ class HttpServer::State final : public HttpHost {
         workers_.clear();
     }
 
-    void await_clients(Door& door) noexcept {
-        door.readable.async_wait(door.readable.wait_read, [this, &door](const boost::system::error_code& error) {
-            if (!error) {
-                accept_waiting(door);
-            }
-        });
+    void await_clients(AsyncListener& listener) noexcept {
+        listener.readable.async_wait(listener.readable.wait_read,
+                                     [this, &listener](const boost::system::error_code& error) {
+                                         if (!error) {
+                                             accept_waiting(listener);
+                                         }
+                                     });
     }
 
-    void accept_waiting(Door& door) noexcept {
+    void accept_waiting(AsyncListener& listener) noexcept {
         for (std::size_t accepts = 0; accepts < accepts_per_turn; ++accepts) {
-            HttpListener::Accepted client = door.listener.accept();
+            HttpListener::Accepted client = listener.acceptor.accept();
             if (client.outcome == HttpListener::Outcome::exhausted) {
                 // The listener stays readable.
-                return call_at(door.timer, SteadyClock::now() + shortage_pause, [this, &door] { await_clients(door); });
+                return call_at(listener.timer, SteadyClock::now() + shortage_pause,
+                               [this, &listener] { await_clients(listener); });
             }
             if (client.outcome == HttpListener::Outcome::none) {
                 break;
             }
             try {
-                add(door.listener, std::move(client));
+                add(listener.acceptor, std::move(client));
             } catch (const std::exception&) {  // the connection closes
             }
         }
-        await_clients(door);
+        await_clients(listener);
     }
 
     void add(const HttpListener& listener, HttpListener::Accepted&& client) {
@@ -304,7 +306,7 @@ class HttpServer::State final : public HttpHost {
     /// yield, otherwise of the same client, or of any if that has none. Returns whether there was one to close.
     bool close_least_claim(const ClientShares& shares, std::string_view client) {
         const MonoTime now = SteadyClock::now();
-        note_crowd(shares, "connections", budget.limits.connections_max);
+        record_crowd(shares, "connections", budget.limits.connections_max);
         HttpConnection* least = least_claim(now, shares.yields_to(client) ? shares.most().client : client);
         least = least == nullptr ? least_claim(now, {}) : least;
         if (least != nullptr) {
@@ -314,11 +316,11 @@ class HttpServer::State final : public HttpHost {
     }
 
     /// Remembers the client with the most places if it has half of them, for the readiness.
-    void note_crowd(const ClientShares& shares, std::string_view what, std::size_t places) {
+    void record_crowd(const ClientShares& shares, std::string_view what, std::size_t places) {
         const ClientShares::Holder most = shares.most();
         if (most.places > 1 && most.places * 2 >= places) {
-            budget.note_crowd(std::string(most.client) + " has " + std::to_string(most.places) + " of " +
-                              std::to_string(places) + ' ' + std::string(what));
+            budget.record_crowd(std::string(most.client) + " has " + std::to_string(most.places) + " of " +
+                                std::to_string(places) + ' ' + std::string(what));
         }
     }
 
@@ -388,18 +390,18 @@ class HttpServer::State final : public HttpHost {
         for (HttpConnection* const connection : connections_) {
             connection->finish();
         }
-        close_doors();
+        close_listeners();
         streams_timer_.cancel();
         end_timer_.cancel();
         work_.reset();
     }
 
-    void close_doors() noexcept {
-        for (const auto& door : doors_) {
-            if (door->readable.is_open()) {
-                (void)door->readable.release();
-                door->timer.cancel();
-                door->listener.close();
+    void close_listeners() noexcept {
+        for (const auto& listener : listeners_) {
+            if (listener->readable.is_open()) {
+                (void)listener->readable.release();
+                listener->timer.cancel();
+                listener->acceptor.close();
             }
         }
     }
@@ -408,7 +410,7 @@ class HttpServer::State final : public HttpHost {
     std::vector<HttpConnection*> connections_;  // the newest last; each removes itself
     asio::io_context io_{1};
     asio::executor_work_guard<Executor> work_{io_.get_executor()};
-    std::vector<std::unique_ptr<Door>> doors_;
+    std::vector<std::unique_ptr<AsyncListener>> listeners_;
     std::thread io_thread_;
     bool is_stopping_ = false;
 

@@ -47,7 +47,7 @@ History::History(std::size_t bytes, Duration age_max, const Clock* clock, std::s
     }
 }
 
-void History::take(std::span<const TelemetrySample> samples) noexcept {
+void History::consume(std::span<const TelemetrySample> samples) noexcept {
     while (!samples.empty()) {
         const auto run = samples.first(std::min(samples.size(), capacity_ - slot_));
         write_run(run);

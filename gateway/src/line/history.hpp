@@ -22,8 +22,8 @@ namespace telegate {
 /// positions when samples of other channels overwrite them (KeptSamples). So all positions at or after oldest() are
 /// held, and some of those between first() and oldest().
 ///
-/// Threads: take() and gap(): one; read() and the rest: any. A reader never blocks the writer: it copies, then checks
-/// whether the writer has overtaken it, and omits samples that may have been overwritten.
+/// Threads: consume() and gap(): one; read() and the rest: any. A reader never blocks the writer: it copies, then
+/// checks whether the writer has overtaken it, and omits samples that may have been overwritten.
 /// Limits: at most `bytes`, 64 per sample, at least one sample; with `per_channel`, 20 more bytes per channel. A page
 /// uses memory only after its first write. Ages use the monotonic clock, so that a step of the wall clock neither hides
 /// nor reveals samples.
@@ -42,7 +42,7 @@ class History final : public SampleConsumer {
                      std::size_t per_channel = 0);
 
     [[nodiscard]] std::string_view name() const noexcept override { return "history"; }
-    void take(std::span<const TelemetrySample> samples) noexcept override;
+    void consume(std::span<const TelemetrySample> samples) noexcept override;
     void gap(const SampleGap& gap) noexcept override { missing_ += gap.samples(); }
     [[nodiscard]] ConsumerLedger ledger() const noexcept override { return {position(), missing_}; }
 

@@ -31,14 +31,14 @@ Pump::Pump(const PumpParts& parts)
             [this] {
                 parts_.waker.clear();  // before the check, so that samples pushed from here on wake the pump again
                 wake_.wait_readable();
-                take_turn();
+                run_turn();
             },
             {}),
       late_wake_(parts_.reactor, parts_.waker.late_descriptor(),
                  [this] {
                      parts_.waker.clear_late();
                      late_wake_.wait_readable();
-                     take_turn();
+                     run_turn();
                  },
                  {}),
       batch_(batch_samples),
@@ -66,7 +66,7 @@ void Pump::start() {
     late_wake_.wait_readable();
 }
 
-void Pump::take_turn() {
+void Pump::run_turn() {
     const std::chrono::milliseconds delay = queue_delay_max();
     if (delay.count() > 0) {
         parts_.waker.begin_low_power(delay);
@@ -116,7 +116,7 @@ bool Pump::pump_turn(bool goes_on) {
         more = !blocked_ && pump_batch();
     }
     if (!more && !blocked_) {
-        more = tell_losses();
+        more = report_losses();
     }
     for (SampleConsumer* const consumer : consumers_) {
         consumer->flush();
@@ -132,14 +132,14 @@ bool Pump::pump_batch() {
     }
     taken_ever_ += count;
     const auto samples = std::span<const TelemetrySample>(batch_).first(count);
-    note(samples);
+    record(samples);
     parts_.ledger.taken(taken_, taken_);  // counted before anything can fail: samples taken are published
     publish(samples);
     return count == batch_.size();
 }
 
 /// Counts the samples and stores the last one of each channel.
-void Pump::note(std::span<const TelemetrySample> samples) {
+void Pump::record(std::span<const TelemetrySample> samples) {
     std::fill(taken_.begin(), taken_.end(), 0);
     holes_.clear();
     DeviceId device = of(samples.front().channel).device;
@@ -149,7 +149,7 @@ void Pump::note(std::span<const TelemetrySample> samples) {
         Channel& channel = of(sample.channel);
         ChannelProgress& progress = parts_.ledger.progress(sample.channel);
         if (sample.seq != progress.reached() + 1) [[unlikely]] {
-            note_hole(i, sample, progress);
+            record_hole(i, sample, progress);
         }
         progress.reach(sample.seq);
         if (sample.quality == Quality::bad && channel.last.quality != Quality::bad) [[unlikely]] {
@@ -157,22 +157,22 @@ void Pump::note(std::span<const TelemetrySample> samples) {
         }
         channel.store(sample);
         if (channel.device != device) {
-            note_taken(device, i - first);
+            count_taken(device, i - first);
             device = channel.device;
             first = i;
         }
     }
-    note_taken(device, samples.size() - first);
+    count_taken(device, samples.size() - first);
 }
 
-void Pump::note_taken(DeviceId device, std::size_t samples) {
+void Pump::count_taken(DeviceId device, std::size_t samples) {
     if (to_index(device) >= taken_.size()) {
         taken_.resize(to_index(device) + 1);  // within the reserved capacity
     }
     taken_[to_index(device)] += samples;
 }
 
-void Pump::note_hole(std::size_t before, const TelemetrySample& sample, ChannelProgress& progress) {
+void Pump::record_hole(std::size_t before, const TelemetrySample& sample, ChannelProgress& progress) {
     TELEGATE_ASSERT(sample.seq > progress.reached());  // the queue keeps the order of a channel
     holes_.push_back({before, {sample.channel, progress.reached() + 1, sample.seq - 1, DropReason::queue_overflow}});
     progress.skip_to(sample.seq - 1);
@@ -193,16 +193,16 @@ void Pump::publish_part(std::span<const TelemetrySample> samples) {
         return;
     }
     for (SampleConsumer* const consumer : consumers_) {
-        consumer->take(samples);
+        consumer->consume(samples);
     }
 }
 
-bool Pump::tell_losses() {
-    // The queue is empty, so every sample that was in it when these losses were noted has been published. Whatever is
-    // missing up to their numbers is lost.
+bool Pump::report_losses() {
+    // The queue is empty, so every sample that was in it when these losses were recorded has been published. Whatever
+    // is missing up to their numbers is lost.
     for (const auto& [channel, up_to] : losses_) {
-        tell_loss(channel, up_to.overflow, DropReason::queue_overflow);
-        tell_loss(channel, up_to.shutdown, DropReason::shutdown);
+        report_loss(channel, up_to.overflow, DropReason::queue_overflow);
+        report_loss(channel, up_to.shutdown, DropReason::shutdown);
     }
     losses_.clear();
     parts_.ledger.each_newly_dropped([this](ChannelId channel, const Ledger::LostUpTo& up_to) {
@@ -213,7 +213,7 @@ bool Pump::tell_losses() {
     return !losses_.empty();
 }
 
-void Pump::tell_loss(ChannelId channel, std::uint64_t last_seq, DropReason reason) {
+void Pump::report_loss(ChannelId channel, std::uint64_t last_seq, DropReason reason) {
     if (last_seq > reached(channel)) {
         publish_gap({channel, reached(channel) + 1, last_seq, reason});
         parts_.ledger.progress(channel).skip_to(last_seq);
@@ -231,24 +231,25 @@ void Pump::discard_all(DropReason reason) {
     while (const std::size_t count = parts_.queue.pop(batch_)) {
         for (const TelemetrySample& sample : std::span(batch_).first(count)) {
             parts_.ledger.dropped_at_pump(sample, reason);
-            note_discarded(sample, reason, discarded);
+            record_discarded(sample, reason, discarded);
         }
     }
     for (const auto& [channel, gap] : discarded) {
-        tell_loss(channel, gap.first_seq - 1, DropReason::queue_overflow);
-        tell_loss(channel, gap.last_seq, reason);
+        report_loss(channel, gap.first_seq - 1, DropReason::queue_overflow);
+        report_loss(channel, gap.last_seq, reason);
     }
-    while (tell_losses()) {
+    while (report_losses()) {
     }
 }
 
 /// Adds a sample to the range of its channel.
-void Pump::note_discarded(const TelemetrySample& sample, DropReason reason, std::map<ChannelId, SampleGap>& discarded) {
+void Pump::record_discarded(const TelemetrySample& sample, DropReason reason,
+                            std::map<ChannelId, SampleGap>& discarded) {
     SampleGap& gap =
         discarded.try_emplace(sample.channel, SampleGap{sample.channel, sample.seq, 0, reason}).first->second;
     if (gap.last_seq > 0 && sample.seq != gap.last_seq + 1) {
-        tell_loss(gap.channel, gap.first_seq - 1, DropReason::queue_overflow);
-        tell_loss(gap.channel, gap.last_seq, reason);
+        report_loss(gap.channel, gap.first_seq - 1, DropReason::queue_overflow);
+        report_loss(gap.channel, gap.last_seq, reason);
         gap.first_seq = sample.seq;
     }
     gap.last_seq = sample.seq;

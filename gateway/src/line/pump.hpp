@@ -109,30 +109,30 @@ class Pump {
         std::size_t before;  // index in the current batch
         SampleGap gap;
     };
-    /// Losses of a channel in the queue, noted while the queue was not empty.
+    /// Losses of a channel in the queue, recorded while the queue was not empty.
     struct Loss {
         ChannelId channel;
         Ledger::LostUpTo up_to;
     };
 
-    void take_turn();
+    void run_turn();
     [[nodiscard]] std::chrono::milliseconds queue_delay_max() const noexcept;
     /// Publishes up to batches_per_turn batches; none while a consumer must wait, unless `goes_on`. Returns whether
     /// more may remain.
     bool pump_turn(bool goes_on);
     /// Returns whether the batch was full, so that more may remain.
     bool pump_batch();
-    void note(std::span<const TelemetrySample> samples);
-    void note_taken(DeviceId device, std::size_t samples);
-    void note_hole(std::size_t before, const TelemetrySample& sample, ChannelProgress& progress);
+    void record(std::span<const TelemetrySample> samples);
+    void count_taken(DeviceId device, std::size_t samples);
+    void record_hole(std::size_t before, const TelemetrySample& sample, ChannelProgress& progress);
     void publish(std::span<const TelemetrySample> samples);
     void publish_part(std::span<const TelemetrySample> samples);
     void publish_gap(const SampleGap& gap);
     /// Reports losses that no later sample revealed. Returns whether losses remain to be reported when the queue is
     /// empty again.
-    bool tell_losses();
-    void tell_loss(ChannelId channel, std::uint64_t last_seq, DropReason reason);
-    void note_discarded(const TelemetrySample& sample, DropReason reason, std::map<ChannelId, SampleGap>& discarded);
+    bool report_losses();
+    void report_loss(ChannelId channel, std::uint64_t last_seq, DropReason reason);
+    void record_discarded(const TelemetrySample& sample, DropReason reason, std::map<ChannelId, SampleGap>& discarded);
 
     [[nodiscard]] Channel& of(ChannelId channel) const noexcept {
         return channels_.of(channel).entries[ChannelBlocks<Block>::slot(channel)];

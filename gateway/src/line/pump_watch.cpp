@@ -7,14 +7,14 @@ namespace telegate {
 PumpWatch::PumpWatch(Reactor& reactor, const Clock& clock, const Pump& pump)
     : reactor_(reactor), clock_(clock), pump_(pump) {}
 
-PumpReport PumpWatch::ask(std::chrono::milliseconds patience) {
+PumpReport PumpWatch::check(std::chrono::milliseconds patience) {
     std::unique_lock lock(mutex_);
-    if (!asked_at_) {
+    if (!posted_at_) {
         const MonoTime now = clock_.mono_now();
         reactor_.post([this] { answer(); });
-        asked_at_ = now;
+        posted_at_ = now;
     }
-    const MonoTime asked_at = *asked_at_;
+    const MonoTime asked_at = *posted_at_;
     const std::uint64_t answers_before = answers_;
     const auto is_answered = [&] {
         return answers_ != answers_before;
@@ -38,7 +38,7 @@ void PumpWatch::answer() {
     }
     taken_before_ = taken;
     stalled_ = stalled_since_ ? now - *stalled_since_ : Duration(0);
-    asked_at_.reset();
+    posted_at_.reset();
     ++answers_;
     answered_.notify_all();
 }

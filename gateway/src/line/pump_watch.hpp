@@ -21,8 +21,8 @@ struct PumpReport {
 /// Checks that the event loop of the I/O thread runs and that the pump drains the queue: it posts a check, at most one
 /// at a time, and the loop responds.
 ///
-/// Threads: ask(): any, several at once; if the loop does not run, ask() reports it as silent.
-/// Limits: one pending check; ask() waits at most `patience` for the response.
+/// Threads: check(): any, several at once; if the loop does not run, check() reports it as silent.
+/// Limits: one pending check; check() waits at most `patience` for the response.
 /// Failure: none; a missing response is the result.
 class PumpWatch {
   public:
@@ -32,7 +32,7 @@ class PumpWatch {
 
     /// Returns the state. `silent` is zero if the loop responds within `patience` after the check was posted, by this
     /// call or an earlier one.
-    [[nodiscard]] PumpReport ask(std::chrono::milliseconds patience);
+    [[nodiscard]] PumpReport check(std::chrono::milliseconds patience);
 
   private:
     void answer();
@@ -43,8 +43,8 @@ class PumpWatch {
     std::mutex mutex_;  // guards the members below
     std::condition_variable answered_;
     std::uint64_t answers_ = 0;
-    std::optional<MonoTime> asked_at_;  // time of the pending check
-    std::uint64_t taken_before_ = 0;    // at the last response
+    std::optional<MonoTime> posted_at_;  // time of the pending check
+    std::uint64_t taken_before_ = 0;     // at the last response
     std::optional<MonoTime> stalled_since_;
     Duration stalled_{0};
 };

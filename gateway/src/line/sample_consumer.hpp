@@ -34,7 +34,7 @@ struct ConsumerLedger {
 ///
 /// Threads: the pump's, unless a function says otherwise.
 /// Limits: it must not block, and must not take longer than encoding the samples.
-/// Failure: take() and gap() may throw std::bad_alloc for a channel that is new to the consumer; the samples of that
+/// Failure: consume() and gap() may throw std::bad_alloc for a channel that is new to the consumer; the samples of that
 /// call are then in ledger().taken and are not delivered.
 class SampleConsumer {
   public:
@@ -49,7 +49,7 @@ class SampleConsumer {
     /// Returns a short name for status and logs.
     [[nodiscard]] virtual std::string_view name() const noexcept = 0;
     /// Takes 1 to Pump::batch_samples samples.
-    virtual void take(std::span<const TelemetrySample> samples) = 0;
+    virtual void consume(std::span<const TelemetrySample> samples) = 0;
     virtual void gap(const SampleGap& gap) = 0;
     /// Returns how long a captured sample may wait in the queue, up to delay_longest; 0: not at all. The pump wakes up
     /// as often as the most demanding consumer needs. A consumer whose delay becomes shorter wakes the pump.

@@ -247,7 +247,7 @@ ReloadReport LiveSettings::attempt(std::string_view who, bool dry_run,
     }
     settle(report, revert_after, before);
     if (!dry_run) {
-        note(report, who);
+        record(report, who);
     }
     return report;
 }
@@ -435,7 +435,7 @@ void LiveSettings::put_in_force(const Settings& settings, std::size_t changes_co
     }
 }
 
-void LiveSettings::note(const ReloadReport& report, std::string_view who) {
+void LiveSettings::record(const ReloadReport& report, std::string_view who) {
     log(report, who);
     ReloadStatus last;
     last.time_utc_ns = clock_.utc_now_ns();

@@ -153,7 +153,7 @@ class LiveSettings {
     [[nodiscard]] MonoTime revert(const Revert& due);
     [[nodiscard]] bool files_differ() const;
 
-    void note(const ReloadReport& report, std::string_view who);
+    void record(const ReloadReport& report, std::string_view who);
     void log(const ReloadReport& report, std::string_view who) const;
 
     const ReloadSource source_;

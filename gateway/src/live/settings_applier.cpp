@@ -137,7 +137,7 @@ void SettingsApplier::bind_now(Endpoints& endpoints, const Wanted& wanted, const
     try {
         endpoints.services = parts_.services.prepare(planned.plan.services);
     } catch (const std::exception& error) {
-        const std::vector<std::string> lost = take_back(parts_, endpoints);
+        const std::vector<std::string> lost = roll_back_on_reactor(parts_, endpoints);
         if (lost.empty()) {
             throw;
         }
@@ -160,7 +160,7 @@ void SettingsApplier::change_devices(DeviceChange change) {
 }
 
 /// Returns endpoints that are now unbound. Thread: the reactor's.
-std::vector<std::string> SettingsApplier::take_back(const Parts& parts, const Endpoints& endpoints) {
+std::vector<std::string> SettingsApplier::roll_back_on_reactor(const Parts& parts, const Endpoints& endpoints) {
     std::vector<std::string> lost;
     if (endpoints.publish != nullptr) {
         lost = parts.publishers.roll_back(*endpoints.publish);
@@ -177,8 +177,8 @@ std::vector<std::string> SettingsApplier::take_back(const Parts& parts, const En
 std::string SettingsApplier::roll_back(const Endpoints& endpoints) {
     std::vector<std::string> lost;
     if (!call_on_reactor(
-            parts_.reactor, [&] { lost = take_back(parts_, endpoints); }, answer_time_max)) {
-        parts_.reactor.post([parts = parts_, endpoints] { (void)take_back(parts, endpoints); });
+            parts_.reactor, [&] { lost = roll_back_on_reactor(parts_, endpoints); }, answer_time_max)) {
+        parts_.reactor.post([parts = parts_, endpoints] { (void)roll_back_on_reactor(parts, endpoints); });
         return std::string(late_io) + ": new endpoints will be closed when it does";
     }
     return lost.empty() ? "" : "no longer bound: " + lost.front();

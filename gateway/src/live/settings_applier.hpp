@@ -89,7 +89,7 @@ class SettingsApplier {
     [[nodiscard]] Endpoints bind(const Wanted& wanted, const PlannedChange& planned);
     void bind_now(Endpoints& endpoints, const Wanted& wanted, const PlannedChange& planned);
     void change_devices(DeviceChange change);
-    [[nodiscard]] static std::vector<std::string> take_back(const Parts& parts, const Endpoints& endpoints);
+    [[nodiscard]] static std::vector<std::string> roll_back_on_reactor(const Parts& parts, const Endpoints& endpoints);
     [[nodiscard]] std::string roll_back(const Endpoints& endpoints);
     [[nodiscard]] std::string publish(const Endpoints& endpoints);
 

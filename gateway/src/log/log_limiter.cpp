@@ -18,13 +18,13 @@ std::optional<std::uint64_t> LogLimiter::admit(std::string_view cause) {
     Cause& entry = known->second;
     if (now - entry.first >= quiet_time) {
         entry.first = now;
-        entry.let_in = 0;
+        entry.accepted = 0;
     }
-    if (entry.let_in == per_minute_) {
+    if (entry.accepted == per_minute_) {
         ++entry.suppressed;
         return std::nullopt;
     }
-    ++entry.let_in;
+    ++entry.accepted;
     return std::exchange(entry.suppressed, 0);
 }
 

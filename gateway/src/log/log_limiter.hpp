@@ -33,7 +33,7 @@ class LogLimiter {
   private:
     struct Cause {
         MonoTime first;  // of the lines admitted in this quiet_time
-        std::uint32_t let_in = 0;
+        std::uint32_t accepted = 0;
         std::uint64_t suppressed = 0;
     };
 

@@ -25,7 +25,7 @@ class EncodedFeed final : public FormatFeed {
     EncodedFeed(const FormatPublisher& to, const Parts& parts)
         : FormatFeed(to, parts), encoder_(parts.channels, parts.epoch_ms, parts.tags), topics_(parts.channels) {}
 
-    void take(std::span<const TelemetrySample> samples) override {
+    void consume(std::span<const TelemetrySample> samples) override {
         ledger_.taken += samples.size();
         while (!samples.empty()) {
             const std::size_t count = samples_of_next_payload(samples);

@@ -6,7 +6,7 @@ namespace telegate {
 
 Heartbeats::Heartbeats(Reactor& reactor, const ChannelTable& channels, Pump& pump, FormatFeeds& feeds)
     : reactor_(reactor), channels_(channels), pump_(pump), feeds_(feeds), silences_(channels), timer_(reactor, [this] {
-          look();
+          check_all();
       }) {}
 
 void Heartbeats::set_interval(std::chrono::milliseconds interval) {
@@ -21,36 +21,36 @@ void Heartbeats::set_interval(std::chrono::milliseconds interval) {
     }
 }
 
-void Heartbeats::look() {
+void Heartbeats::check_all() {
     pump_.pump_some();  // publishes pending gap notices first
-    look_at_slice(0, ++round_);
+    check_slice(0, ++round_);
 }
 
-void Heartbeats::look_at_slice(std::size_t first, std::uint64_t round) {
+void Heartbeats::check_slice(std::size_t first, std::uint64_t round) {
     if (round != round_) {
         return;
     }
     // a heartbeat notice would push out data that the blocking subscriber has not received yet
     if (pump_.must_wait()) {
-        return look_again();
+        return schedule_check();
     }
     const std::size_t end = std::min(first + slice_channels, channels_.size());
     const MonoTime now = clock_.mono_now();
     for (std::size_t index = first; index < end; ++index) {
-        look_at(static_cast<ChannelId>(index), now);
+        check(static_cast<ChannelId>(index), now);
     }
     feeds_.flush();
     if (end < channels_.size()) {
-        return reactor_.post([this, end, round] { look_at_slice(end, round); });
+        return reactor_.post([this, end, round] { check_slice(end, round); });
     }
-    look_again();
+    schedule_check();
 }
 
-void Heartbeats::look_again() {
-    timer_.set(std::clamp(interval_ / looks_per_interval, look_min, look_max));
+void Heartbeats::schedule_check() {
+    timer_.set(std::clamp(interval_ / checks_per_interval, check_min, check_max));
 }
 
-void Heartbeats::look_at(ChannelId channel, MonoTime now) {
+void Heartbeats::check(ChannelId channel, MonoTime now) {
     Silence& silence = silences_.of(channel, [](const ChannelInfo&) { return Silence{UINT64_MAX, {}}; });
     const std::uint64_t reached = pump_.reached(channel);
     if (reached != silence.seq) {

@@ -24,11 +24,11 @@ namespace telegate {
 class Heartbeats {
   public:
     static constexpr std::size_t slice_channels = 256;
-    static constexpr int looks_per_interval = 8;
+    static constexpr int checks_per_interval = 8;
     /// Limits of the time between two checks: not shorter, to keep the event loop idle; not longer, so that losses of
     /// the queue are reported soon.
-    static constexpr std::chrono::milliseconds look_min{5};
-    static constexpr std::chrono::milliseconds look_max{1'000};
+    static constexpr std::chrono::milliseconds check_min{5};
+    static constexpr std::chrono::milliseconds check_max{1'000};
 
     Heartbeats(Reactor& reactor, const ChannelTable& channels, Pump& pump, FormatFeeds& feeds);
     Heartbeats(const Heartbeats&) = delete;
@@ -44,12 +44,12 @@ class Heartbeats {
         MonoTime since{};
     };
 
-    void look_again();
-    void look();
+    void schedule_check();
+    void check_all();
     /// Checks the channels, starting at `first`. Continues in the next event-loop iteration, unless the interval has
     /// changed in the meantime.
-    void look_at_slice(std::size_t first, std::uint64_t round);
-    void look_at(ChannelId channel, MonoTime now);
+    void check_slice(std::size_t first, std::uint64_t round);
+    void check(ChannelId channel, MonoTime now);
 
     Reactor& reactor_;
     const ChannelTable& channels_;

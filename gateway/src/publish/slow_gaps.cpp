@@ -14,10 +14,10 @@ LossHooks SlowGaps::hooks(PayloadFormat format) {
         lost({format, id}, run, reason);
     };
     hooks.write_notices = [this, format](std::uint64_t id, NoticeWriter& writer) {
-        return tell({format, id}, writer);
+        return write_notices({format, id}, writer);
     };
     hooks.refused = [this, format](std::uint64_t id, const SampleRange& samples) {
-        note_left_out(format, id, {samples.channel, samples.last_seq});
+        record_left_out(format, id, {samples.channel, samples.last_seq});
     };
     return hooks;
 }
@@ -57,7 +57,7 @@ void SlowGaps::close_largest() {
     parts_.close(largest->first.first, largest->first.second);
 }
 
-bool SlowGaps::tell(const Key& key, NoticeWriter& writer) {
+bool SlowGaps::write_notices(const Key& key, NoticeWriter& writer) {
     const std::scoped_lock lock(mutex_);
     const auto entry = counts_.find(key);
     if (entry == counts_.end()) {
@@ -65,19 +65,19 @@ bool SlowGaps::tell(const Key& key, NoticeWriter& writer) {
     }
     const NoticeEncoder encoder(key.first, {parts_.channels, parts_.epoch_ms});
     const std::int64_t now = parts_.clock.utc_now_ns();
-    const auto tell_gap = [&](ChannelId channel, const GapStore::Gap& gap) {
+    const auto write_gap = [&](ChannelId channel, const GapStore::Gap& gap) {
         payload_.clear();
         encoder.append(GapNotice{channel, gap.seqs.first, gap.seqs.last, to_string(gap.reason), now}, payload_);
         return writer.write(gap_topic(parts_.channels.at(channel)), payload_);
     };
     GapStore& gaps = entry->second.gaps;
     entries_ -= gaps.entries();
-    const bool is_more = gaps.tell(writer, tell_gap);
+    const bool is_more = gaps.report(writer, write_gap);
     entries_ += gaps.entries();
     return is_more;
 }
 
-void SlowGaps::note_left_out(PayloadFormat format, std::uint64_t id, const SamplePlace& sample) {
+void SlowGaps::record_left_out(PayloadFormat format, std::uint64_t id, const SamplePlace& sample) {
     const std::scoped_lock lock(mutex_);
     auto& [first, last] = counts_[{format, id}].ends[static_cast<std::size_t>(LossReason::slow)];
     first = first.seq == 0 ? sample : first;

@@ -47,7 +47,7 @@ class SlowGaps {
     [[nodiscard]] LossHooks hooks(PayloadFormat format);
     /// Records that a subscriber's queue was full when it requested last values. The sample is counted as slow, but
     /// only show() reports it; no notice does. The hooks do the same.
-    void note_left_out(PayloadFormat format, std::uint64_t id, const SamplePlace& sample);
+    void record_left_out(PayloadFormat format, std::uint64_t id, const SamplePlace& sample);
     /// Removes a subscriber that has disconnected.
     void forget(PayloadFormat format, std::uint64_t id);
     /// Adds the first and the last lost sample for each reason.
@@ -75,7 +75,7 @@ class SlowGaps {
     };
 
     void lost(const Key& key, const LostRun& run, LossReason reason);
-    bool tell(const Key& key, NoticeWriter& writer);
+    bool write_notices(const Key& key, NoticeWriter& writer);
     void close_largest();
     [[nodiscard]] LostSample named(const SamplePlace& place) const;
 

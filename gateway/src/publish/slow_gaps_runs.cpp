@@ -44,14 +44,14 @@ void RunReader::read_into(std::span<const LoggedSamples> newest_first, RunDigest
     ++runs_read_;
     digest.parts.clear();
     for (auto samples = newest_first.rbegin(); samples != newest_first.rend(); ++samples) {
-        note(samples->range(), digest);
+        record(samples->range(), digest);
     }
     const bool is_empty = newest_first.empty();
     digest.first = is_empty ? SamplePlace{} : SamplePlace{newest_first.back().channel, newest_first.back().first_seq};
     digest.last = is_empty ? SamplePlace{} : SamplePlace{newest_first.front().channel, newest_first.front().last_seq};
 }
 
-void RunReader::note(const SampleRange& missing, RunDigest& digest) {
+void RunReader::record(const SampleRange& missing, RunDigest& digest) {
     const std::size_t channel = to_index(missing.channel);
     if (channel >= known_.size()) {
         known_.resize(channel + 1);

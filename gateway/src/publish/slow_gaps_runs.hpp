@@ -55,7 +55,7 @@ class RunReader {
 
     [[nodiscard]] Kept& place_of(const LostRun& run) noexcept;
     void read_into(std::span<const LoggedSamples> newest_first, RunDigest& digest);
-    void note(const SampleRange& missing, RunDigest& digest);
+    void record(const SampleRange& missing, RunDigest& digest);
 
     std::vector<Known> known_;  // by channel
     std::array<Kept, runs_kept_max> kept_;

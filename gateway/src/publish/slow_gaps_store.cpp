@@ -62,7 +62,7 @@ void GapStore::put_back(Page& page, ChannelId channel, const std::vector<Gap>& g
     }
 }
 
-bool GapStore::tell(const NoticeWriter& writer, const std::function<bool(ChannelId channel, const Gap& gap)>& tell) {
+bool GapStore::report(const NoticeWriter& writer, const std::function<bool(ChannelId channel, const Gap& gap)>& write) {
     for (std::size_t i = 0; i < pages_.size() * page_channels; ++i) {
         std::unique_ptr<Page>& page = pages_[i / page_channels];
         if (page == nullptr) {
@@ -78,7 +78,7 @@ bool GapStore::tell(const NoticeWriter& writer, const std::function<bool(Channel
             const auto later = std::stable_partition(gaps.begin(), gaps.end(),
                                                      [&](const Gap& gap) { return writer.reports(gap.reason); });
             const auto unreported =
-                std::find_if_not(gaps.begin(), later, [&](const Gap& gap) { return tell(channel, gap); });
+                std::find_if_not(gaps.begin(), later, [&](const Gap& gap) { return write(channel, gap); });
             put_back(*page, channel, gaps, static_cast<std::size_t>(unreported - gaps.begin()));
             if (unreported != later) {
                 return true;

@@ -32,9 +32,9 @@ class GapStore {
 
     /// Adds lost samples. A range that continues the channel's latest range for the same reason is merged with it.
     void add(const RunDigest& lost, LossReason reason);
-    /// Passes the ranges that the writer reports to `tell`, in order of sequence number per channel, and removes those
+    /// Passes the ranges that the writer reports to `write`, in order of sequence number per channel, and removes those
     /// for which it returns true. Stops at the first false and returns true: ranges remain.
-    bool tell(const NoticeWriter& writer, const std::function<bool(ChannelId channel, const Gap& gap)>& tell);
+    bool report(const NoticeWriter& writer, const std::function<bool(ChannelId channel, const Gap& gap)>& write);
     void clear() noexcept;
 
     [[nodiscard]] std::size_t ranges() const noexcept { return ranges_; }

@@ -34,7 +34,7 @@ void add_column(JsonObject& out, std::string_view name, const store::IntervalTab
 
 }  // namespace
 
-bool SampleListAnswer::take(const ChannelPart& part) {
+bool SampleListAnswer::add(const ChannelPart& part) {
     unit_ = part.unit;
     std::size_t gap = 0;
     for (std::size_t i = 0; i <= part.samples.size(); ++i) {
@@ -65,7 +65,7 @@ bool SampleListAnswer::add(std::int64_t epoch_ms, const TelemetrySample& sample)
         }
     }
     samples_.push_back({epoch_ms, sample});
-    note_end(epoch_ms, sample.seq);
+    record_end(epoch_ms, sample.seq);
     return true;
 }
 
@@ -78,11 +78,11 @@ bool SampleListAnswer::add(std::int64_t epoch_ms, const store::LogGap& gap) {
         gaps_.pop_front();
     }
     gaps_.push_back({epoch_ms, gap});
-    note_end(epoch_ms, gap.last_seq);
+    record_end(epoch_ms, gap.last_seq);
     return true;
 }
 
-void SampleListAnswer::note_end(std::int64_t epoch_ms, std::uint64_t seq) noexcept {
+void SampleListAnswer::record_end(std::int64_t epoch_ms, std::uint64_t seq) noexcept {
     end_epoch_ms_ = epoch_ms;
     end_seq_ = seq;
 }
@@ -171,7 +171,7 @@ void SampleListAnswer::list(JsonObject& out, const std::string& topic) const {
                  [&](std::string& text) { append_samples(text, topic); });
 }
 
-bool IntervalAnswer::take(const ChannelPart& part) {
+bool IntervalAnswer::add(const ChannelPart& part) {
     unit_ = part.unit;
     return table_.add(part.samples, part.gaps);
 }

@@ -29,7 +29,7 @@ class ChannelAnswer {
     ChannelAnswer& operator=(const ChannelAnswer&) = delete;
 
     /// Takes a part, and returns whether there is capacity for more.
-    [[nodiscard]] virtual bool take(const ChannelPart& part) = 0;
+    [[nodiscard]] virtual bool add(const ChannelPart& part) = 0;
     [[nodiscard]] virtual bool is_empty() const noexcept = 0;
     /// Adds the members of the body. `topic`: of the channel.
     virtual void list(JsonObject& out, const std::string& topic) const = 0;
@@ -55,7 +55,7 @@ class SampleListAnswer final : public ChannelAnswer {
     SampleListAnswer(SampleText& text, const Tags& tags, const Wanted& wanted)
         : text_(text), tags_(tags), wanted_(wanted) {}
 
-    [[nodiscard]] bool take(const ChannelPart& part) override;
+    [[nodiscard]] bool add(const ChannelPart& part) override;
     [[nodiscard]] bool is_empty() const noexcept override { return samples_.empty() && gaps_.empty(); }
     void list(JsonObject& out, const std::string& topic) const override;
     /// Returns whether nothing that was requested is missing, if `last_seq` is the last known number of the channel.
@@ -73,7 +73,7 @@ class SampleListAnswer final : public ChannelAnswer {
 
     [[nodiscard]] bool add(std::int64_t epoch_ms, const TelemetrySample& sample);
     [[nodiscard]] bool add(std::int64_t epoch_ms, const store::LogGap& gap);
-    void note_end(std::int64_t epoch_ms, std::uint64_t seq) noexcept;
+    void record_end(std::int64_t epoch_ms, std::uint64_t seq) noexcept;
     void append_samples(std::string& out, const std::string& topic) const;
 
     SampleText& text_;
@@ -103,7 +103,7 @@ class IntervalAnswer final : public ChannelAnswer {
     };
     explicit IntervalAnswer(const Wanted& wanted) : wanted_(wanted), table_(wanted.interval, intervals_max + 1) {}
 
-    [[nodiscard]] bool take(const ChannelPart& part) override;
+    [[nodiscard]] bool add(const ChannelPart& part) override;
     [[nodiscard]] bool is_empty() const noexcept override { return table_.intervals().empty(); }
     void list(JsonObject& out, const std::string& topic) const override;
 

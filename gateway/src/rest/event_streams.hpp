@@ -14,7 +14,7 @@ namespace telegate {
 /// The open event streams. While there are any, the pump publishes without delay and wakes them after each iteration.
 /// Each stream reads the samples from the history through its own cursor.
 ///
-/// Threads: take(), gap(), flush() and ledger() the pump's; all else any.
+/// Threads: consume(), gap(), flush() and ledger() the pump's; all else any.
 /// Limits: the REST server limits the number of streams.
 /// Failure: open() may throw std::bad_alloc.
 class EventStreams final : public SampleConsumer {
@@ -24,7 +24,7 @@ class EventStreams final : public SampleConsumer {
         : opened_(std::move(opened)), wake_(std::move(wake)) {}
 
     [[nodiscard]] std::string_view name() const noexcept override { return "streams"; }
-    void take(std::span<const TelemetrySample> samples) override { ledger_.taken += samples.size(); }
+    void consume(std::span<const TelemetrySample> samples) override { ledger_.taken += samples.size(); }
     void gap(const SampleGap& gap) override { ledger_.missing += gap.samples(); }
     [[nodiscard]] std::chrono::milliseconds queue_delay_max() const noexcept override {
         return count() > 0 ? std::chrono::milliseconds(0) : delay_longest;

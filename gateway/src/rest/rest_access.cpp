@@ -82,7 +82,7 @@ std::optional<HttpResponse> RestAccess::refuse(const HttpRequest& request) {
     const std::string key =
         client_of(request.who) + ' ' + std::to_string(match.found ? match.row : RestTraffic::no_row);
     const std::lock_guard lock(mutex_);
-    return changes_.take(key, std::chrono::steady_clock::now())
+    return changes_.try_acquire(key, std::chrono::steady_clock::now())
                ? std::nullopt
                : std::optional(too_often(request, "too many changes at once: about " +
                                                       std::to_string(static_cast<int>(limits_.changes.per_second)) +
@@ -121,7 +121,7 @@ std::optional<HttpResponse> RestAccess::refuse_guess(const HttpRequest& request)
     }
     const std::string client = client_of(*request.peer);
     const std::lock_guard lock(mutex_);
-    return failures_.take(client, std::chrono::steady_clock::now())
+    return failures_.try_acquire(client, std::chrono::steady_clock::now())
                ? std::nullopt
                : std::optional(too_often(request, "too many invalid tokens from this address"));
 }

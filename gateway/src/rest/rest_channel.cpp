@@ -193,7 +193,7 @@ class ChannelJob : public std::enable_shared_from_this<ChannelJob> {
           topic_(request.read.selection.topic),
           answer_(make_answer(call.handlers, request)),
           read_({*handlers_.history, *handlers_.sample_text, handlers_.log_history}, std::move(request.read),
-                [this](const ChannelPart& part) { return answer_->take(part); }) {}
+                [this](const ChannelPart& part) { return answer_->add(part); }) {}
 
     /// `place`: null if there is none.
     void start(std::shared_ptr<LogHistory::Place> place, HttpAnswer done) {
@@ -283,7 +283,7 @@ std::optional<HttpResponse> answer_from_history(const RestCall& call, const Requ
     }
     SampleListAnswer answer(*call.handlers.sample_text, {}, request.samples);
     ChannelRead read({*call.handlers.history, *call.handlers.sample_text}, request.read,
-                     [&](const ChannelPart& part) { return answer.take(part); });
+                     [&](const ChannelPart& part) { return answer.add(part); });
     while (read.step()) {
     }
     return answer.is_complete(read.last_seq())
@@ -309,7 +309,7 @@ HttpResponse get_samples(const RestCall& call) {
     response.later = [log, job = std::make_shared<ChannelJob>(call, std::move(request)),
                       client = call.request.peer == nullptr ? std::string()
                                                             : client_of(*call.request.peer)](HttpAnswer done) {
-        log->ask_place(client, [job, done = std::move(done)](std::shared_ptr<LogHistory::Place> place) {
+        log->request_place(client, [job, done = std::move(done)](std::shared_ptr<LogHistory::Place> place) {
             job->start(std::move(place), done);
         });
     };

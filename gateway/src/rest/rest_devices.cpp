@@ -44,7 +44,7 @@ std::string conflict_text(const std::vector<std::string>& conflicts) {
            (one ? conflicts.front() : "NAME") + "/reset";
 }
 
-HttpResponse ask_devices(const RestCall& call, DeviceCommand command, const std::vector<std::string>& devices) {
+HttpResponse command_devices(const RestCall& call, DeviceCommand command, const std::vector<std::string>& devices) {
     std::vector<DeviceAnswer> answers;
     std::vector<std::string> conflicts;
     for (const std::string& device : devices) {
@@ -79,14 +79,14 @@ template <DeviceCommand command>
 HttpResponse post_command(const RestCall& call) {
     const std::vector<std::string> known = call.handlers.devices();
     if (call.arguments.empty()) {
-        HttpResponse response = ask_devices(call, command, known);
+        HttpResponse response = command_devices(call, command, known);
         response.log_note.add("command", name_of(command)).add("devices", known.size());
         return response;
     }
     if (std::find(known.begin(), known.end(), call.arguments.front()) == known.end()) {
         return no_device(call, known);
     }
-    HttpResponse response = ask_devices(call, command, {std::string(call.arguments.front())});
+    HttpResponse response = command_devices(call, command, {std::string(call.arguments.front())});
     response.log_note.add("command", name_of(command)).add("device", call.arguments.front());
     return response;
 }

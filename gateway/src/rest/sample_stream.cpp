@@ -46,7 +46,7 @@ void SampleStream::begin_next_epoch(std::string& out) {
 }
 
 /// Reports the missing samples before the next one. Between samples of quiet channels there are many such gaps.
-void SampleStream::note_missed(std::string& out, const SamplePage::Missing& missing) {
+void SampleStream::report_missed(std::string& out, const SamplePage::Missing& missing) {
     if (gap_.missed > 0 && gap_.reason != missing.reason) {
         add_gap(out);
     }
@@ -82,7 +82,7 @@ void SampleStream::add_samples(std::string& out, std::size_t out_max) {
     for (; next_ < page_.samples.size() && out.size() < out_max; ++next_) {
         const std::uint64_t position = page_.positions[next_];
         for (; next_missing_ < page_.missing.size() && page_.missing[next_missing_].first < position; ++next_missing_) {
-            note_missed(out, page_.missing[next_missing_]);
+            report_missed(out, page_.missing[next_missing_]);
         }
         add_gap(out);
         out += id_of(position) + "event: sample\ndata: ";
@@ -93,7 +93,7 @@ void SampleStream::add_samples(std::string& out, std::size_t out_max) {
     }
     if (next_ == page_.samples.size()) {
         for (; next_missing_ < page_.missing.size(); ++next_missing_) {
-            note_missed(out, page_.missing[next_missing_]);
+            report_missed(out, page_.missing[next_missing_]);
         }
         position_ = page_.end_position;
     }

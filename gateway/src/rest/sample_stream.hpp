@@ -58,7 +58,7 @@ class SampleStream {
     [[nodiscard]] std::string id_of(std::uint64_t position) const;
     void begin_next_epoch(std::string& out);
     [[nodiscard]] bool read_page(std::string& out, StreamState& state);
-    void note_missed(std::string& out, const SamplePage::Missing& missing);
+    void report_missed(std::string& out, const SamplePage::Missing& missing);
     void add_gap(std::string& out);
     void add_id(std::string& out) const;
     void add_end(std::string& out) const;

@@ -36,7 +36,7 @@ HistoryReplay::Step PositionReplay::step() {
             case Result::ended: return finish(reader_.position(), true);
             case Result::unknown_epoch: out_ = parts_.unknown_epoch(); return Step::done;
         }
-        looked_ += page_.end_position - std::min(page_.end_position, page_.position);
+        scanned_ += page_.end_position - std::min(page_.end_position, page_.position);
     }
     const std::size_t end = std::min(next_ + step_samples, page_.samples.size());
     for (; next_ < end && !is_full(); ++next_) {
@@ -48,7 +48,7 @@ HistoryReplay::Step PositionReplay::step() {
     const bool is_page_over = next_ == page_.samples.size();
     const bool is_all =
         reader_.epoch_ms() == parts_.sources.text.epoch_ms() && reader_.position() == parts_.sources.history.position();
-    const bool is_over = is_page_over && (looked_ >= looked_max || is_full() || is_all);
+    const bool is_over = is_page_over && (scanned_ >= scanned_max || is_full() || is_all);
     return is_over ? finish(reader_.position(), is_all) : Step::more;
 }
 

@@ -64,7 +64,7 @@ class HistoryReplay {
 /// positions for one reply, which may then be empty.
 class PositionReplay final : public HistoryReplay {
   public:
-    static constexpr std::uint64_t looked_max = 262'144;
+    static constexpr std::uint64_t scanned_max = 262'144;
 
     struct Wanted {
         std::string prefix;  // of topics
@@ -79,7 +79,7 @@ class PositionReplay final : public HistoryReplay {
     [[nodiscard]] Step finish(std::uint64_t position, bool is_end);
 
     SampleReader reader_;
-    std::uint64_t looked_ = 0;
+    std::uint64_t scanned_ = 0;
     std::uint64_t missed_ = 0;  // before the page
     bool is_end_known_ = true;  // of an earlier epoch
 };

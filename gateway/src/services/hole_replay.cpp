@@ -112,7 +112,7 @@ HoleReplay::Track* HoleReplay::track_of(ChannelId channel) {
 }
 
 /// Handles positions that are not retained: the samples between them are unknown.
-void HoleReplay::note_missed() noexcept {
+void HoleReplay::record_missed() noexcept {
     for (Track& track : tracks_) {
         track.seen = 0;
     }
@@ -139,7 +139,7 @@ void HoleReplay::lose(const Track& track, std::uint64_t first, std::uint64_t las
 
 /// Takes a range of sequence numbers, and calls `use` with the part of each hole that it fills.
 template <class Use>
-void HoleReplay::take(Track& track, std::uint64_t first_seq, std::uint64_t last_seq, const Use& use) {
+void HoleReplay::fill(Track& track, std::uint64_t first_seq, std::uint64_t last_seq, const Use& use) {
     while (!track.is_done() && track.holes[track.open].next <= last_seq) {
         Hole& hole = track.holes[track.open];
         if (hole.next < first_seq) {
@@ -158,26 +158,26 @@ void HoleReplay::take(Track& track, std::uint64_t first_seq, std::uint64_t last_
     track.seen = last_seq;
 }
 
-void HoleReplay::take(const store::LogGap& gap) {
+void HoleReplay::fill(const store::LogGap& gap) {
     if (Track* const track = track_of(gap.channel)) {
-        take(*track, gap.first_seq, gap.last_seq,
+        fill(*track, gap.first_seq, gap.last_seq,
              [&](const ServiceHole& part) { add_gone(gone_, track->topic, part, reason_of(gap.reason)); });
     }
 }
 
-void HoleReplay::take(const TelemetrySample& sample) {
+void HoleReplay::fill(const TelemetrySample& sample) {
     if (Track* const track = track_of(sample.channel)) {
-        take(*track, sample.seq, sample.seq, [&](const ServiceHole& /*part*/) { add(sample); });
+        fill(*track, sample.seq, sample.seq, [&](const ServiceHole& /*part*/) { add(sample); });
     }
 }
 
 /// Uses a part of the page.
-void HoleReplay::take_some() {
+void HoleReplay::read_some() {
     for (std::size_t i = 0; i < step_samples && !is_over() && !needs_more_; ++i) {
         if (next_gap_ < page_.gaps.size() && page_.gaps[next_gap_].before_sample <= next_) {
-            take(page_.gaps[next_gap_++].gap);
+            fill(page_.gaps[next_gap_++].gap);
         } else if (next_ < page_.samples.size()) {
-            take(page_.samples[next_++]);
+            fill(page_.samples[next_++]);
         }
     }
 }
@@ -199,10 +199,10 @@ HistoryReplay::Step HoleReplay::step() {
             case Result::failed: return settle_ends(result);
         }
         if (!page_.missing.empty() && (!page_.is_from_log || page_.state == SamplePage::State::memory)) {
-            note_missed();
+            record_missed();
         }
     }
-    take_some();
+    read_some();
     if (needs_more_) {
         return begin_again();
     }

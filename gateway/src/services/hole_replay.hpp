@@ -65,17 +65,17 @@ class HoleReplay final : public HistoryReplay {
     [[nodiscard]] std::optional<Pass> next_pass() const noexcept;
     [[nodiscard]] Track* track_of(ChannelId channel);
     template <class Use>
-    void take(Track& track, std::uint64_t first_seq, std::uint64_t last_seq, const Use& use);
-    void take(const store::LogGap& gap);
-    void take(const TelemetrySample& sample);
-    void take_some();
+    void fill(Track& track, std::uint64_t first_seq, std::uint64_t last_seq, const Use& use);
+    void fill(const store::LogGap& gap);
+    void fill(const TelemetrySample& sample);
+    void read_some();
     [[nodiscard]] Step settle_ends(SampleReader::Result end);
     void settle(const Track& track, const Hole& hole);
     void settle_past(const Track& track, const Hole& hole, SampleReader::Result end);
     [[nodiscard]] Reached reached(const Track& track) const;
     [[nodiscard]] bool covers_start(const Track& track) const;
     void lose(const Track& track, std::uint64_t first, std::uint64_t last);
-    void note_missed() noexcept;
+    void record_missed() noexcept;
     [[nodiscard]] Step finish();
     void add_left(std::string& out) const;
     [[nodiscard]] bool is_over() const noexcept {

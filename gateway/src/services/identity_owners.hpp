@@ -16,10 +16,10 @@ namespace telegate {
 /// Threads: one. Limits: one entry for each connection with an identity. Failure: std::bad_alloc.
 class IdentityOwners {
   public:
-    /// Notes that the handshake of a connection has completed. The connection is not accepted yet.
-    void note_handshake(const std::string& identity, std::uint64_t id) { arriving_.emplace(identity, id); }
-    void note_left(const std::string& identity, std::uint64_t id);
-    /// Notes that the peer is writable. Returns whether this is the connection that has just arrived; replies to
+    /// Records that the handshake of a connection has completed. The connection is not accepted yet.
+    void record_handshake(const std::string& identity, std::uint64_t id) { arriving_.emplace(identity, id); }
+    void record_left(const std::string& identity, std::uint64_t id);
+    /// Records that the peer is writable. Returns whether this is the connection that has just arrived; replies to
     /// requests of its predecessor must not be sent to it.
     [[nodiscard]] bool take_arrival(std::string_view identity);
     /// Returns the connections whose identity has been taken over since the last call. Their requests must not be
@@ -39,7 +39,7 @@ class IdentityOwners {
     std::vector<std::uint64_t> superseded_;
 };
 
-inline void IdentityOwners::note_left(const std::string& identity, std::uint64_t id) {
+inline void IdentityOwners::record_left(const std::string& identity, std::uint64_t id) {
     if (arriving_ && arriving_->second == id) {
         arriving_.reset();  // the connection was not accepted
     }

@@ -18,7 +18,7 @@ ServiceAnswers::ServiceAnswers(AnswerParts parts, std::function<void()> wake, Se
       wake_(std::move(wake)),
       counts_(counts) {}
 
-Answered ServiceAnswers::answer(const AskedRequest& asked, const Asker& asker) {
+Answered ServiceAnswers::answer(const PendingRequest& asked, const Requester& requester) {
     if (!asked.fault.empty()) {
         return fail(ServiceFault{.head = {}, .error = ServiceError::bad_request, .detail = asked.fault});
     }
@@ -27,20 +27,20 @@ Answered ServiceAnswers::answer(const AskedRequest& asked, const Asker& asker) {
         return fail(*fault);
     }
     const auto& request = std::get<ServiceRequest>(read);
-    if (!asker.status) {  // otherwise the request was counted before
+    if (!requester.status) {  // otherwise the request was counted before
         ++counts_.requests[static_cast<std::size_t>(request.kind)];
     }
-    if (request.kind != ServiceKind::ping && asker.is_room_short) {
+    if (request.kind != ServiceKind::ping && requester.is_room_short) {
         return fail(request, ServiceError::busy, "too many replies of all peers are waiting to be read");
     }
     switch (request.kind) {
         case ServiceKind::ping: return ping(request);
         case ServiceKind::catalog: return catalog(request);
         case ServiceKind::snapshot: return snapshot(request);
-        case ServiceKind::replay: return replay(request, asker);
+        case ServiceKind::replay: return replay(request, requester);
         case ServiceKind::status: break;
     }
-    return status(request, asker);
+    return status(request, requester);
 }
 
 /// Returns the beginning of every reply: `{"service":"ping","id":1,"epoch":1795217494123`.
@@ -166,11 +166,11 @@ std::string ServiceAnswers::snapshot(const ServiceRequest& request) {
     return out + "],\"gone\":[" + gone + ']' + end_of(page, looked_at);
 }
 
-Answered ServiceAnswers::status(const ServiceRequest& request, const Asker& asker) {
-    if (!asker.status) {
+Answered ServiceAnswers::status(const ServiceRequest& request, const Requester& requester) {
+    if (!requester.status) {
         return NeedsStatus();
     }
-    const StatusText& text = *asker.status;
+    const StatusText& text = *requester.status;
     if (text == nullptr) {
         return fail(request, ServiceError::busy, "the gateway did not provide its status in time");
     }
@@ -185,7 +185,7 @@ Answered ServiceAnswers::status(const ServiceRequest& request, const Asker& aske
     return out;
 }
 
-Answered ServiceAnswers::replay(const ServiceRequest& request, const Asker& asker) {
+Answered ServiceAnswers::replay(const ServiceRequest& request, const Requester& requester) {
     const bool is_past = request.epoch && *request.epoch != epoch_ms_;
     if (is_past && (parts_.log == nullptr || request.since || *request.epoch > epoch_ms_)) {
         return past_holes(request);
@@ -198,9 +198,9 @@ Answered ServiceAnswers::replay(const ServiceRequest& request, const Asker& aske
         fault.pointer = "/position";
         return fail(fault);
     }
-    if (asker.replays_in_all >= replays_max || asker.replays >= replays_per_peer_max) {
+    if (requester.replays_in_all >= replays_max || requester.replays >= replays_per_peer_max) {
         return fail(request, ServiceError::busy,
-                    asker.replays_in_all >= replays_max
+                    requester.replays_in_all >= replays_max
                         ? std::to_string(replays_max) + " replays are already active"
                         : std::to_string(replays_per_peer_max) + " replays of this peer are already active");
     }

@@ -8,8 +8,8 @@
 #include "encode/json_encoder.hpp"
 #include "encode/tags.hpp"
 #include "line/pump.hpp"
-#include "services/asked_requests.hpp"
 #include "services/history_replay.hpp"
+#include "services/pending_requests.hpp"
 #include "services/service_request.hpp"
 #include "services/services_status.hpp"
 #include "services/status_renderer.hpp"
@@ -44,7 +44,7 @@ struct AnswerParts {
 };
 
 /// The state of the requesting peer.
-struct Asker {
+struct Requester {
     const std::optional<StatusText>& status;  // nullopt: not rendered yet
     std::size_t replays = 0;                  // active for this peer
     std::size_t replays_in_all = 0;
@@ -72,7 +72,7 @@ class ServiceAnswers {
     /// `wake` is called on tg-log-read when a replay that waits can continue.
     ServiceAnswers(AnswerParts parts, std::function<void()> wake, ServiceCounts& counts);
 
-    [[nodiscard]] Answered answer(const AskedRequest& asked, const Asker& asker);
+    [[nodiscard]] Answered answer(const PendingRequest& asked, const Requester& requester);
 
   private:
     [[nodiscard]] std::string begin(const ServiceHead& head) const;
@@ -82,8 +82,8 @@ class ServiceAnswers {
     [[nodiscard]] std::string catalog(const ServiceRequest& request);
     [[nodiscard]] std::string past_catalog(const ServiceRequest& request);
     [[nodiscard]] std::string snapshot(const ServiceRequest& request);
-    [[nodiscard]] Answered status(const ServiceRequest& request, const Asker& asker);
-    [[nodiscard]] Answered replay(const ServiceRequest& request, const Asker& asker);
+    [[nodiscard]] Answered status(const ServiceRequest& request, const Requester& requester);
+    [[nodiscard]] Answered replay(const ServiceRequest& request, const Requester& requester);
     [[nodiscard]] ReplayParts replay_parts(const ServiceRequest& request);
     [[nodiscard]] std::unique_ptr<HistoryReplay> make_replay(const ServiceRequest& request);
     [[nodiscard]] std::unique_ptr<HistoryReplay> replay_holes(const ServiceRequest& request);

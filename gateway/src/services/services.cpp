@@ -29,10 +29,10 @@ Services::Services(ServicesParts parts, std::span<const ServiceEndpoint> endpoin
       endpoints_(router_, endpoints),
       answers_(
           std::move(parts.answers), [this] { wake_replays(); }, counts_),
-      status_(parts.reactor, std::move(parts.status), [this](const StatusText& text) { give_status(text); }),
+      status_(parts.reactor, std::move(parts.status), [this](const StatusText& text) { send_status(text); }),
       turn_later_(parts.reactor, [this] { turn(); }) {
-    router_.set_monitor([this](const MonitorEvent& event) { note(event); });
-    router_.set_on_writable([this](std::string_view peer) { note_writable(peer); });
+    router_.set_monitor([this](const MonitorEvent& event) { record(event); });
+    router_.set_on_writable([this](std::string_view peer) { on_writable(peer); });
     router_.set_on_readable([this] {
         has_input_ = true;
         turn_later_.schedule();
@@ -64,12 +64,12 @@ ServicesStatus Services::status() const {
     return status;
 }
 
-void Services::note(const MonitorEvent& event) {
+void Services::record(const MonitorEvent& event) {
     if (event.kind == MonitorEventKind::handshake_done) {
-        owners_.note_handshake(event.status->identity, event.peer_id);
+        owners_.record_handshake(event.status->identity, event.peer_id);
     } else if (event.kind == MonitorEventKind::disconnected && event.status != nullptr) {
         const std::string& identity = event.status->identity;
-        owners_.note_left(identity, event.peer_id);
+        owners_.record_left(identity, event.peer_id);
         if (!router_.knows(identity)) {
             gone_.push_back(identity);
             turn_later_.schedule();
@@ -80,7 +80,7 @@ void Services::note(const MonitorEvent& event) {
     }
 }
 
-void Services::note_writable(std::string_view peer) {
+void Services::on_writable(std::string_view peer) {
     (owners_.take_arrival(peer) ? gone_ : writable_).emplace_back(peer);
     turn_later_.schedule();
 }
@@ -91,9 +91,9 @@ void Services::turn() {
         return;
     }
     const MonoTime until = clock_.mono_now() + turn_time;
-    look_at_peers();
+    check_peers();
     do {
-        take_requests();
+        receive_requests();
         answer_next();
         work_on_next();
     } while (has_work() && clock_.mono_now() < until);
@@ -117,7 +117,7 @@ void Services::wake_replays() noexcept {
     reactor_.post(go_on);
 }
 
-void Services::look_at_peers() {
+void Services::check_peers() {
     for (const std::uint64_t id : owners_.take_superseded()) {
         router_.close_peer(id, "identity taken over");
     }
@@ -143,14 +143,14 @@ void Services::forget(std::string_view peer) {
     counts_.replies_lost += std::erase_if(jobs_, [&](const Job& job) { return job.peer == peer; });
     const auto found = peers_.find(peer);
     if (found != peers_.end()) {
-        counts_.replies_lost += found->second.asked.size();
+        counts_.replies_lost += found->second.pending.size();
         std::erase(ready_, &*found);
         peers_.erase(found);
     }
 }
 
 /// Takes the requests received from one peer. The peer is paused until these are answered.
-void Services::take_requests() {
+void Services::receive_requests() {
     if (!has_input_ || ready_.size() >= ready_peers_max) {
         return;
     }
@@ -163,7 +163,7 @@ void Services::take_requests() {
     pump_.catch_up();
     const auto found = peers_.try_emplace(std::string(batch.peer())).first;
     router_.pause(found->first);
-    found->second.asked.add(batch);
+    found->second.pending.add(batch);
     make_ready(*found);
 }
 
@@ -183,7 +183,7 @@ void Services::answer_next() {
     peer.second.is_ready = false;
     answer_first(peer);
     make_ready(peer);
-    if (peer.second.asked.empty()) {
+    if (peer.second.pending.empty()) {
         router_.resume(peer.first);
         if (peer.second.replays == 0) {
             peers_.erase(peers_.find(peer.first));
@@ -194,20 +194,20 @@ void Services::answer_next() {
 void Services::answer_first(PeerEntry& entry) {
     const ServiceCounts before = counts_;
     Peer& peer = entry.second;
-    const AskedRequest asked = peer.asked.front();
+    const PendingRequest pending = peer.pending.front();
     Answered answered = answers_.answer(
-        asked, {peer.status, peer.replays, jobs_.size(), router_.backlog_bytes() > large_backlogs_bytes_max});
+        pending, {peer.status, peer.replays, jobs_.size(), router_.backlog_bytes() > large_backlogs_bytes_max});
     if (std::holds_alternative<NeedsStatus>(answered)) {
-        status_.ask();
+        status_.request();
         peer.waits_for = Peer::WaitsFor::status;
         return;
     }
     if (auto* const replay = std::get_if<std::unique_ptr<HistoryReplay>>(&answered)) {
-        jobs_.push_back({entry.first, asked.envelope, std::move(*replay), ""});
+        jobs_.push_back({entry.first, pending.envelope, std::move(*replay), ""});
         ++peer.replays;
         return end_first(peer);
     }
-    const SendStatus sent = send(entry.first, asked.envelope, std::get<std::string>(answered));
+    const SendStatus sent = send(entry.first, pending.envelope, std::get<std::string>(answered));
     if (sent == SendStatus::full) {
         counts_ = before;  // the reply is created again when there is capacity, so it need not be stored
         peer.waits_for = Peer::WaitsFor::room;
@@ -220,10 +220,10 @@ void Services::answer_first(PeerEntry& entry) {
 void Services::end_first(Peer& peer) noexcept {
     peer.waits_for = Peer::WaitsFor::nothing;
     peer.status.reset();
-    peer.asked.pop_front();
+    peer.pending.pop_front();
 }
 
-void Services::give_status(const StatusText& text) {
+void Services::send_status(const StatusText& text) {
     for (PeerEntry& peer : peers_) {
         if (peer.second.stop_waiting_for(Peer::WaitsFor::status)) {
             peer.second.status = text;
@@ -252,13 +252,13 @@ void Services::work_on(std::list<Job>::iterator job) {
         job->replay = nullptr;
     }
     if (job->replay == nullptr) {
-        give(job);
+        send_reply(job);
     } else {
         jobs_.splice(jobs_.end(), jobs_, job);
     }
 }
 
-void Services::give(std::list<Job>::iterator job) {
+void Services::send_reply(std::list<Job>::iterator job) {
     const SendStatus sent = send(job->peer, job->envelope, job->answer);
     if (sent == SendStatus::full) {
         job->waits_for = Job::WaitsFor::room;
@@ -271,7 +271,7 @@ void Services::give(std::list<Job>::iterator job) {
 void Services::end(std::list<Job>::iterator job) noexcept {
     const auto peer = peers_.find(job->peer);
     jobs_.erase(job);
-    if (peer != peers_.end() && --peer->second.replays == 0 && peer->second.asked.empty()) {
+    if (peer != peers_.end() && --peer->second.replays == 0 && peer->second.pending.empty()) {
         peers_.erase(peer);
     }
 }

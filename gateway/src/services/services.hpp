@@ -6,9 +6,9 @@
 #include "core/watch.hpp"
 #include "endpoints/service_endpoints.hpp"
 #include "line/pump.hpp"
-#include "services/asked_requests.hpp"
 #include "services/history_replay.hpp"
 #include "services/identity_owners.hpp"
+#include "services/pending_requests.hpp"
 #include "services/service_answers.hpp"
 #include "services/services_status.hpp"
 #include "services/status_renderer.hpp"
@@ -81,7 +81,7 @@ class Services {
     struct Peer {
         enum class WaitsFor : std::uint8_t { nothing, room, status };
 
-        AskedRequests asked;
+        PendingRequests pending;
         WaitsFor waits_for = WaitsFor::nothing;
         std::optional<StatusText> status = std::nullopt;  // for the oldest request
         bool is_ready = false;                            // in ready_
@@ -92,7 +92,7 @@ class Services {
             waits_for = has_waited ? WaitsFor::nothing : waits_for;
             return has_waited;
         }
-        [[nodiscard]] bool can_go_on() const noexcept { return !asked.empty() && waits_for == WaitsFor::nothing; }
+        [[nodiscard]] bool can_go_on() const noexcept { return !pending.empty() && waits_for == WaitsFor::nothing; }
     };
     using Frames = std::vector<std::string>;  // in front of a reply
     struct Job {
@@ -107,20 +107,20 @@ class Services {
     using Peers = std::map<std::string, Peer, std::less<>>;
     using PeerEntry = Peers::value_type;
 
-    void note(const MonitorEvent& event);
-    void note_writable(std::string_view peer);
+    void record(const MonitorEvent& event);
+    void on_writable(std::string_view peer);
     void turn();
-    void look_at_peers();
+    void check_peers();
     void forget(std::string_view peer);
-    void take_requests();
+    void receive_requests();
     void make_ready(PeerEntry& peer) noexcept;
     void answer_next();
     void answer_first(PeerEntry& entry);
     void end_first(Peer& peer) noexcept;
-    void give_status(const StatusText& text);
+    void send_status(const StatusText& text);
     void work_on_next();
     void work_on(std::list<Job>::iterator job);
-    void give(std::list<Job>::iterator job);
+    void send_reply(std::list<Job>::iterator job);
     void end(std::list<Job>::iterator job) noexcept;
     [[nodiscard]] static bool can_go_on(const Job& job) noexcept { return job.waits_for == Job::WaitsFor::nothing; }
     [[nodiscard]] bool has_work() const noexcept;

@@ -4,8 +4,8 @@
 
 namespace telegate {
 
-void StatusRenderer::ask() {
-    if (is_asked_) {
+void StatusRenderer::request() {
+    if (is_requested_) {
         return;
     }
     try {
@@ -14,7 +14,7 @@ void StatusRenderer::ask() {
     } catch (const std::system_error&) {  // no thread can be created
         reactor_.post([this] { end(nullptr); });
     }
-    is_asked_ = true;
+    is_requested_ = true;
 }
 
 /// Runs on tg-status.
@@ -24,7 +24,7 @@ MonoTime StatusRenderer::run() {
 }
 
 void StatusRenderer::end(const StatusText& text) {
-    is_asked_ = false;
+    is_requested_ = false;
     on_done_(text);
 }
 

@@ -31,7 +31,7 @@ class StatusRenderer {
     StatusRenderer(const StatusRenderer&) = delete;
     StatusRenderer& operator=(const StatusRenderer&) = delete;
 
-    void ask();
+    void request();
     /// Waits for the current rendering and discards its result.
     void join() { worker_.stop(); }
 
@@ -42,7 +42,7 @@ class StatusRenderer {
     Reactor& reactor_;
     const std::function<StatusText()> render_;
     const std::function<void(StatusText)> on_done_;
-    bool is_asked_ = false;
+    bool is_requested_ = false;
     Worker worker_;
 };
 

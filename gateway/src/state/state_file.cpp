@@ -94,7 +94,7 @@ void StateFile::log_unclean() const {
     log_.warn(line);
 }
 
-std::size_t StateFile::note(const EpochLedger& ledger) {
+std::size_t StateFile::record(const EpochLedger& ledger) {
     if (!has_begun_) {
         return 0;
     }

@@ -17,7 +17,7 @@ namespace telegate {
 /// find out which samples they missed. While the gateway runs, the file contains its epoch as not ended, with its last
 /// ledger.
 ///
-/// Threads: the main one; note() one, find(), after(), published_from() and previous_runs() any, between begin() and
+/// Threads: the main one; record() one, find(), after(), published_from() and previous_runs() any, between begin() and
 /// end(). Limits: past_epochs_max epochs with past_channels_max channels; a file of state_bytes_max; broken_files_max
 /// broken files next to it. Failure: the constructor throws SettingsError if another gateway uses the file, and
 /// SettingFailure if it exists but cannot be read. Other errors are logged and do not stop the gateway. A broken file
@@ -31,12 +31,12 @@ class StateFile {
     /// Returns the epoch for a start at this time. It is later than all known epochs, and than `logged_ms`, the last
     /// one of the logs, so epochs stay unique even if the clock is wrong. Logs a warning if it is not `now_ms`.
     [[nodiscard]] std::int64_t choose_epoch(std::int64_t now_ms, std::int64_t logged_ms) const;
-    /// Notes the last known sequence numbers of an epoch that did not end cleanly. Has no effect on any other epoch.
+    /// Records the last known sequence numbers of an epoch that did not end cleanly. Has no effect on any other epoch.
     void learn(std::int64_t epoch_ms, std::map<std::string, std::uint64_t, std::less<>> last_seqs);
     /// Writes that the epoch has begun. It must be later than all others.
     void begin(std::int64_t epoch_ms);
     /// Writes the current ledger of the running epoch. Returns the number of bytes written.
-    std::size_t note(const EpochLedger& ledger);
+    std::size_t record(const EpochLedger& ledger);
     /// Writes that the epoch has ended cleanly, with its last sequence numbers and the number of samples published in
     /// it.
     void end(std::map<std::string, std::uint64_t, std::less<>> last_seqs, std::uint64_t published,
@@ -66,7 +66,7 @@ class StateFile {
     const std::string path_;  // of the file itself, with links resolved
     Log& log_;
     UniqueFd lock_;                  // of PATH.lock, because the file itself is replaced; PATH.lock remains
-    std::vector<PastEpoch> epochs_;  // oldest first; between begin() and end() only note() changes an element
+    std::vector<PastEpoch> epochs_;  // oldest first; between begin() and end() only record() changes an element
     bool has_begun_ = false;         // the last element is the current epoch
 };
 

@@ -157,7 +157,7 @@ HealthCheck check_queue(const Sampler& sampler, MonoTime now) {
     return check;
 }
 
-void EndpointTrouble::note(const MonitorEvent& event) {
+void EndpointTrouble::record(const MonitorEvent& event) {
     const bool is_closed = event.kind == MonitorEventKind::disconnected;
     const bool no_subscription = is_closed && event.detail == too_many_subscriptions;
     const bool no_place =

@@ -67,7 +67,7 @@ class EndpointTrouble {
 
     explicit EndpointTrouble(const Clock& clock) : clock_(clock) {}
 
-    void note(const MonitorEvent& event);
+    void record(const MonitorEvent& event);
     /// Sets why a new subscriber of the format may be refused; "": there are free places.
     void set_crowd(PayloadFormat format, std::string crowd);
     [[nodiscard]] HealthCheck check() const;

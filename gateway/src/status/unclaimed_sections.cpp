@@ -16,8 +16,8 @@ std::string_view device_of_topic(std::string_view topic) noexcept {
 
 UnclaimedSections::UnclaimedSections(Parts parts)
     : parts_(std::move(parts)), timer_(parts_.reactor, [this] {
-          if (look()) {
-              look_later();
+          if (check()) {
+              schedule_check();
           }
       }) {}
 
@@ -33,15 +33,15 @@ void UnclaimedSections::watch(const std::vector<ChannelSettings>& sections) {
     }
     sections_ = std::move(wanted);
     if (!sections_.empty()) {
-        parts_.reactor.post([this] { look_later(); });
+        parts_.reactor.post([this] { schedule_check(); });
     }
 }
 
-void UnclaimedSections::look_later() {
-    timer_.set(look_interval);
+void UnclaimedSections::schedule_check() {
+    timer_.set(check_interval);
 }
 
-bool UnclaimedSections::look() {
+bool UnclaimedSections::check() {
     const MonoTime now = parts_.clock.mono_now();
     bool is_waiting = false;
     std::vector<std::string> found;

@@ -39,7 +39,7 @@ class UnclaimedSections {
   public:
     static constexpr std::chrono::seconds wait_min{60};
     /// The maximum delay of a report after wait_min.
-    static constexpr std::chrono::seconds look_interval{10};
+    static constexpr std::chrono::seconds check_interval{10};
     /// Limit a check to a few milliseconds and keep the log readable.
     static constexpr std::size_t reported_max = 20;
     static constexpr std::size_t advice_names_max = 256;
@@ -59,7 +59,7 @@ class UnclaimedSections {
     /// Replaces the sections. Unclaimed sections stay unclaimed, all others start to wait.
     void watch(const std::vector<ChannelSettings>& sections);
     /// Checks all waiting sections. Returns whether any is still waiting.
-    bool look();
+    bool check();
     /// Returns the topics of the sections that are currently unclaimed, in the order of the settings.
     [[nodiscard]] std::vector<std::string> unclaimed() const;
 
@@ -71,7 +71,7 @@ class UnclaimedSections {
         MonoTime since{};  // waiting: when its wait began
     };
 
-    void look_later();
+    void schedule_check();
     [[nodiscard]] bool becomes_unclaimed(Section& section, MonoTime now) const;
     [[nodiscard]] bool has_channel(const std::string& topic) const;
     [[nodiscard]] std::string nearest_to(const std::string& topic) const;

@@ -1,4 +1,4 @@
-#include "gateway/durable/ask_place.hpp"
+#include "gateway/durable/request_place.hpp"
 #include "gateway/http/raw_http_client.hpp"
 #include "support/catch.hpp"
 #include "support/gateway_fixture.hpp"
@@ -191,7 +191,7 @@ TEST_CASE("too many requests of one client at once that read the log are refused
     Logged h(scratch);
     std::vector<std::shared_ptr<LogHistory::Place>> places;
     for (std::size_t i = 0; i < LogHistory::places_max; ++i) {
-        places.push_back(ask_place(h.log_history(), "127.0.0.1").get());
+        places.push_back(request_place(h.log_history(), "127.0.0.1").get());
     }
     CHECK(h.get("/samples/d/sine?since=1h", 503)["detail"] ==
           "too many requests are reading the durable log: must be at most 8");
@@ -204,7 +204,7 @@ TEST_CASE("requests that wait for a place of the log hold no worker", "[gateway]
     Logged h(scratch);
     std::vector<std::shared_ptr<LogHistory::Place>> places;
     for (std::size_t i = 0; i < 2 * LogHistory::places_max; ++i) {  // half of them make way
-        places.push_back(ask_place(h.log_history(), "127.0.0.1").get());
+        places.push_back(request_place(h.log_history(), "127.0.0.1").get());
         for (std::size_t step = 0; step < LogHistory::steps_min; ++step) {
             CHECK(places.back()->take_step());
         }

@@ -62,13 +62,13 @@ class Auditor {
         while (!ending_) {
             if (subscriber.receive_for(batch, std::chrono::milliseconds(10))) {
                 for (const Message message : batch) {
-                    note(message);
+                    observe(message);
                 }
             }
         }
     }
 
-    void note(const Message& message) {
+    void observe(const Message& message) {
         std::vector<std::string_view> frames;
         for (const Bytes frame : message) {
             frames.push_back(as_text(frame));
@@ -78,10 +78,10 @@ class Auditor {
         for (std::string_view rest = frames.at(1); !rest.empty(); rest.remove_prefix(sizeof(Record))) {
             Record record;
             std::memcpy(&record, rest.data(), sizeof record);
-            note(topic, account, record);
+            observe(topic, account, record);
         }
     }
-    void note(std::string_view topic, Account& account, const Record& record) {
+    void observe(std::string_view topic, Account& account, const Record& record) {
         constexpr int gap = 16;
         constexpr int beat = 17;
         const bool is_beat = static_cast<int>(record.type) == beat;

@@ -58,13 +58,13 @@ class Witness {
         while (!ending_) {
             if (subscriber.receive_for(batch, std::chrono::milliseconds(10))) {
                 for (const Message message : batch) {
-                    note(message);
+                    observe(message);
                 }
             }
         }
     }
 
-    void note(const Message& message) {
+    void observe(const Message& message) {
         std::vector<std::string_view> frames;
         for (const Bytes frame : message) {
             frames.push_back(as_text(frame));
@@ -79,15 +79,15 @@ class Witness {
             const char* const at = payload.data() + payload.find(member) + member.size();
             std::uint64_t seq = 0;
             std::from_chars(at, payload.data() + payload.size(), seq);
-            return note(topic, seq);
+            return observe(topic, seq);
         }
         for (; !payload.empty(); payload.remove_prefix(sizeof(Record))) {
             Record record;
             std::memcpy(&record, payload.data(), sizeof record);
-            note(topic, record.seq);
+            observe(topic, record.seq);
         }
     }
-    void note(const std::string& topic, std::uint64_t seq) {
+    void observe(const std::string& topic, std::uint64_t seq) {
         const auto [known, is_new] = last.try_emplace(topic, seq);
         if (is_new) {
             first[topic] = seq;

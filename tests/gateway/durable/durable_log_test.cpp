@@ -130,7 +130,7 @@ TEST_CASE("a log that cannot hold more unsynced data syncs before its interval h
             sample.type = ValueType::real;
             sample.value.real = static_cast<double>(random());
         }
-        log.take(samples);
+        log.consume(samples);
         REQUIRE(eventually([&] { return log.status().pending == 0; }));
     }
     CHECK(log.status().lost == 0);
@@ -158,7 +158,7 @@ TEST_CASE("limits that would make the log remove data are found before they are 
         samples[i].channel = channel;
         samples[i].seq = i + 1;
     }
-    log.take(samples);
+    log.consume(samples);
     REQUIRE(eventually([&] { return log.status().log.bytes > 100; }));
     const auto pointers = [&](const store::LogLimits& wanted) {
         std::string all;
@@ -219,12 +219,12 @@ TEST_CASE("a log on a full disk says so, and is not ready", "[gateway][durable]"
     samples[0].seq = 1;
     for (; parts.epoch_ms < runs; ++parts.epoch_ms) {
         DurableLog log(parts, {"/log"});
-        log.take(samples);
+        log.consume(samples);
         log.close();
     }
     disk.fail_growth(std::make_error_code(std::errc::no_space_on_device));
     DurableLog log(parts, {"/log"});
-    log.take(samples);
+    log.consume(samples);
     const std::string expected = std::string("lacks log=/log state=") + state + " segments_removed=";
     CHECK(eventually([&] {
         const std::lock_guard lock(mutex);

@@ -92,7 +92,7 @@ struct Sink {
         missing += gap.last_seq + 1 - gap.first_seq;
         slow += gap.reason == store::GapReason::log_slow ? 1U : 0U;
     }
-    void note_published(std::uint64_t samples) { lost += samples; }
+    void record_published(std::uint64_t samples) { lost += samples; }
     void skip(std::uint64_t samples) { skipped += samples; }
 
     LogBuffer& buffer;
@@ -238,7 +238,7 @@ TEST_CASE("a lost gap keeps its reason unless samples are lost with it", "[gatew
     struct {
         void append(std::span<const TelemetrySample> /*samples*/) {}
         void append(const store::LogGap& gap) { gaps.push_back(gap); }
-        void note_published(std::uint64_t /*samples*/) {}
+        void record_published(std::uint64_t /*samples*/) {}
         void skip(std::uint64_t /*samples*/) {}
         std::vector<store::LogGap> gaps;
     } log;

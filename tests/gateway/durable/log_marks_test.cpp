@@ -30,7 +30,7 @@ struct FaultyLog {
     }
     /// Publishes samples up to this number.
     void publish(std::uint64_t last_seq) {
-        log->take(LogBench::samples(bench.a, published + 1, last_seq - published));
+        log->consume(LogBench::samples(bench.a, published + 1, last_seq - published));
         published = last_seq;
         captured = std::max(captured.load(), published);
     }
@@ -134,8 +134,8 @@ TEST_CASE("the gaps of a killed run are those of logged devices", "[gateway][dur
     DurableLogOptions options = bench.options();
     options.devices = {"d"};
     DurableLog killed(std::move(parts), options);
-    killed.take(LogBench::samples(bench.c, 1, 10));
-    killed.take(LogBench::samples(bench.a, 1, 10));
+    killed.consume(LogBench::samples(bench.c, 1, 10));
+    killed.consume(LogBench::samples(bench.a, 1, 10));
     REQUIRE(eventually([&] { return killed.status().log.samples == 10; }));
     std::filesystem::copy(bench.dir.path("a"), bench.dir.path("copy"));
     bench.epoch_ms = 6;

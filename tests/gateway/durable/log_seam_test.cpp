@@ -2,7 +2,7 @@
 #include "durable/durable_log.hpp"
 #include "durable/log_history.hpp"
 #include "durable/sample_reader.hpp"
-#include "gateway/durable/ask_place.hpp"
+#include "gateway/durable/request_place.hpp"
 #include "line/history.hpp"
 #include "support/catch.hpp"
 #include "support/eventually.hpp"
@@ -73,7 +73,7 @@ struct Run {
         for (std::size_t i = 0; i < count; ++i) {
             const ChannelId channel = ids[random() % 100 == 0 ? 0 : 1 + random() % 2];
             if (random() % 1'000 == 0) {
-                give(batch);
+                consume(batch);
                 drop(channel, 1 + random() % 5);
             }
             TelemetrySample sample{};
@@ -85,15 +85,15 @@ struct Run {
             published.samples.emplace_back(channel, sample.seq);
             batch.push_back(sample);
             if (batch.size() == 256) {
-                give(batch);
+                consume(batch);
             }
         }
-        give(batch);
+        consume(batch);
     }
-    void give(std::vector<TelemetrySample>& batch) {
+    void consume(std::vector<TelemetrySample>& batch) {
         if (!batch.empty()) {
-            history.take(batch);
-            durable->take(batch);
+            history.consume(batch);
+            durable->consume(batch);
             batch.clear();
         }
     }
@@ -132,7 +132,7 @@ class Checker {
     Result read() {
         const Result result = reader_.read(page_);
         if (result == Result::page) {
-            take();
+            check();
         }
         return result;
     }
@@ -157,25 +157,25 @@ class Checker {
     [[nodiscard]] std::uint64_t last_left_out() const noexcept { return last_left_out_; }
     /// Returns how many samples of other channels were at the places of those that the log omits.
     [[nodiscard]] std::uint64_t misplaced() const noexcept { return misplaced_; }
-    void note_start(std::uint64_t position) { first_ = position; }
+    void record_start(std::uint64_t position) { first_ = position; }
     [[nodiscard]] std::uint64_t missing() const noexcept { return missing_; }
     [[nodiscard]] std::uint64_t returned() const noexcept { return returned_; }
 
   private:
-    void take() {
+    void check() {
         std::size_t gap = 0;
         std::size_t hole = 0;
         for (std::size_t i = 0; i <= page_.samples.size(); ++i) {
             for (; gap < page_.gaps.size() && page_.gaps[gap].before_sample == i; ++gap) {
-                take_gap(page_.gaps[gap].gap);
+                check_gap(page_.gaps[gap].gap);
             }
             for (; hole < page_.missing.size() &&
                    (i == page_.samples.size() || page_.missing[hole].first < page_.positions[i]);
                  ++hole) {
-                take_missing(page_.missing[hole]);
+                check_missing(page_.missing[hole]);
             }
             if (i < page_.samples.size()) {
-                take_sample(page_.samples[i], page_.positions[i]);
+                check_sample(page_.samples[i], page_.positions[i]);
             }
         }
         pass(page_.end_position);
@@ -190,12 +190,12 @@ class Checker {
             misplaced_ += channel == *unlogged_ ? 0U : 1U;
         }
     }
-    void take_gap(const store::LogGap& gap) {
+    void check_gap(const store::LogGap& gap) {
         std::uint64_t& last = last_seqs_[gap.channel];
         check_unnamed(gap.channel, last + 1, gap.first_seq);
         last = std::max(last, gap.last_seq);
     }
-    void take_missing(const SamplePage::Missing& missing) {
+    void check_missing(const SamplePage::Missing& missing) {
         pass(missing.first);
         REQUIRE(missing.first == position_);
         missing_ += missing.last - missing.first + 1;
@@ -204,7 +204,7 @@ class Checker {
             last_seqs_[channel] = std::max(last_seqs_[channel], seq);
         }
     }
-    void take_sample(const TelemetrySample& sample, std::uint64_t position) {
+    void check_sample(const TelemetrySample& sample, std::uint64_t position) {
         pass(position);
         REQUIRE(position == position_);
         REQUIRE(published_.samples.at(position) == std::pair(sample.channel, sample.seq));
@@ -245,7 +245,7 @@ class ChannelChecker {
   public:
     ChannelChecker(const SampleSources& sources, const std::string& topic)
         : read_(sources, {{topic}, sources.text.epoch_ms()}, [this](const ChannelPart& part) {
-              take(part);
+              check(part);
               return true;
           }) {}
 
@@ -255,7 +255,7 @@ class ChannelChecker {
     [[nodiscard]] std::uint64_t samples() const noexcept { return samples_; }
 
   private:
-    void take(const ChannelPart& part) {
+    void check(const ChannelPart& part) {
         std::size_t gap = 0;
         for (std::size_t i = 0; i <= part.samples.size(); ++i) {
             for (; gap < part.gaps.size() && part.gaps[gap].before_sample == i; ++gap) {
@@ -304,7 +304,7 @@ TEST_CASE("readers get each sample once and in order from log and history, while
             const std::uint64_t position = random() % (run.published.samples.size() + 1);
             readers.push_back(
                 std::make_unique<Checker>(run.sources(), run.published, SampleReader::Start{run.epoch_ms, position}));
-            readers.back()->note_start(position);
+            readers.back()->record_start(position);
             if (logged == Logged::without_c) {
                 readers.back()->leave_out(run.ids[2]);
             }
@@ -345,7 +345,7 @@ TEST_CASE("samples of a device that is not logged are in the history alone, and 
         run.publish(random, 500);
         const std::uint64_t position = random() % (run.published.samples.size() + 1);
         Checker reader(run.sources(), run.published, {run.epoch_ms, position});
-        reader.note_start(position);
+        reader.record_start(position);
         reader.leave_out(run.ids[2]);
         CHECK(reader.read_to_end() == Result::end);
         reader.check_all();
@@ -437,7 +437,7 @@ using Places = std::vector<std::shared_ptr<LogHistory::Place>>;
 Places all_places(LogHistory& log) {
     Places places;
     for (std::size_t i = 0; i < LogHistory::places_max; ++i) {
-        places.push_back(ask_place(log, "a").get());
+        places.push_back(request_place(log, "a").get());
         CHECK(places.back() != nullptr);
     }
     return places;
@@ -450,9 +450,9 @@ TEST_CASE("a limited number of readers of single channels waits until a place is
     Places places = all_places(log);
     std::vector<std::future<std::shared_ptr<LogHistory::Place>>> waiting;
     for (std::size_t i = 0; i < LogHistory::client_waiting_max; ++i) {
-        waiting.push_back(ask_place(log, "a"));
+        waiting.push_back(request_place(log, "a"));
     }
-    CHECK(ask_place(log, "a").get() == nullptr);
+    CHECK(request_place(log, "a").get() == nullptr);
     CHECK(log.counts().refused == 1);
     places.pop_back();
     CHECK(waiting[0].get() != nullptr);
@@ -468,17 +468,17 @@ TEST_CASE("the client with the most waiting readers makes way when too many wait
     LogHistory& log = *run.log_history;
     Places places = all_places(log);
     for (const char* const client : {"b", "c", "d", "e", "f", "g", "h"}) {
-        places.push_back(ask_place(log, client).get());
+        places.push_back(request_place(log, client).get());
         CHECK(places.back() != nullptr);
     }
     std::vector<std::future<std::shared_ptr<LogHistory::Place>>> waiting;
     for (const char* const client : {"b", "c", "d", "e"}) {
         for (std::size_t i = 0; i < LogHistory::client_waiting_max; ++i) {
-            waiting.push_back(ask_place(log, client));
+            waiting.push_back(request_place(log, client));
         }
     }
     REQUIRE(waiting.size() == LogHistory::waiting_max);
-    auto other = ask_place(log, "i");
+    auto other = request_place(log, "i");
     const auto is_refused = [](auto& each) {
         return each.wait_for(std::chrono::seconds(0)) == std::future_status::ready && each.get() == nullptr;
     };
@@ -494,14 +494,14 @@ TEST_CASE("a client with all readers makes way for another, and its longest read
     LogHistory& log = *run.log_history;
     const Places places = all_places(log);
     CHECK(places[3]->take_step());
-    const auto other = ask_place(log, "b").get();
+    const auto other = request_place(log, "b").get();
     REQUIRE(other != nullptr);
     CHECK_FALSE(places[3]->take_step());
-    CHECK(ask_place(log, "a").get() == nullptr);  // after wait_max
+    CHECK(request_place(log, "a").get() == nullptr);  // after wait_max
     for (std::size_t step = 0; step < LogHistory::steps_min; ++step) {
         CHECK(places[5]->take_step());
     }
-    CHECK(ask_place(log, "a").get() != nullptr);
+    CHECK(request_place(log, "a").get() != nullptr);
     CHECK_FALSE(places[5]->take_step());
     CHECK(other->take_step());
 }
@@ -516,11 +516,11 @@ TEST_CASE("a crowd of readers that make way does not keep another client from th
         for (std::size_t step = 0; step < LogHistory::steps_min; ++step) {
             CHECK(each->take_step());
         }
-        places.push_back(ask_place(log, "a").get());
+        places.push_back(request_place(log, "a").get());
         REQUIRE(places.back() != nullptr);
     }
-    auto more = ask_place(log, "a");
-    auto other = ask_place(log, "b");
+    auto more = request_place(log, "a");
+    auto other = request_place(log, "b");
     ending.pop_back();
     CHECK(other.get() != nullptr);
 }

@@ -51,15 +51,15 @@ struct LastValuesLine {
         queue.push(queue.first(), one, [](const TelemetrySample&, QueueLoss) {});
         pump.drain_all();
     }
-    void note(const MonitorEvent& event) {
-        last_values.note(PayloadFormat::json, event);
+    void record(const MonitorEvent& event) {
+        last_values.record(PayloadFormat::json, event);
         id = event.peer_id;
         if (event.kind == MonitorEventKind::subscribed && after_first_turn) {
             after_first_turn();
         }
     }
-    void tell(MonitorEventKind kind, std::string_view prefix) {
-        last_values.note(PayloadFormat::json, {kind, {}, {}, id, prefix, 0, nullptr});
+    void notify(MonitorEventKind kind, std::string_view prefix) {
+        last_values.record(PayloadFormat::json, {kind, {}, {}, id, prefix, 0, nullptr});
     }
     /// Returns sequence numbers by topic, after everything was received.
     std::map<std::string, std::vector<std::uint64_t>> received() {
@@ -93,7 +93,7 @@ struct LastValuesLine {
     Publishers publishers{bench.reactor,
                           endpoints,
                           {100, GENERATE(std::size_t{1}, std::size_t{2})},
-                          Publishers::Hooks{[this](PayloadFormat, const MonitorEvent& event) { note(event); },
+                          Publishers::Hooks{[this](PayloadFormat, const MonitorEvent& event) { record(event); },
                                             [this](PayloadFormat format) {
                                                 return gaps.hooks(format);
                                             }}};
@@ -138,8 +138,8 @@ TEST_CASE("after repeated unsubscribes a subscriber receives pending values, the
     LastValuesLine line;
     line.after_first_turn = [&] {
         for (int i = 0; i < 2'000; ++i) {
-            line.tell(MonitorEventKind::unsubscribed, "");
-            line.tell(MonitorEventKind::subscribed, "");
+            line.notify(MonitorEventKind::unsubscribed, "");
+            line.notify(MonitorEventKind::subscribed, "");
         }
         CHECK(line.last_values.waiting() == 1);
     };
@@ -157,8 +157,8 @@ TEST_CASE("a pending subscription does not send values again that another subscr
     LastValuesLine line;
     line.after_first_turn = [&] {
         line.after_first_turn = {};
-        line.tell(MonitorEventKind::subscribed, "d/c12");
-        line.tell(MonitorEventKind::unsubscribed, "");
+        line.notify(MonitorEventKind::subscribed, "d/c12");
+        line.notify(MonitorEventKind::unsubscribed, "");
     };
     line.connect("");
     for (const auto& [topic, seqs] : line.received()) {

@@ -18,7 +18,7 @@ struct PeerLogHarness {
         status.matched = 3;
         status.sent = 2;
         status.dropped = 1;
-        peers.note({MonitorEventKind::disconnected, "tcp://127.0.0.1:5556", peer, 7, why, 0, &status, ending});
+        peers.log_event({MonitorEventKind::disconnected, "tcp://127.0.0.1:5556", peer, 7, why, 0, &status, ending});
     }
 
     /// Returns what was logged since the last call.
@@ -57,8 +57,8 @@ TEST_CASE("for service clients only problems are logged", "[gateway][log]") {
     PeerLogHarness h;
     PeerStatus status;
     const auto note = [&](MonitorEventKind kind, std::string_view why, PeerEnding ending = PeerEnding::violation) {
-        h.peers.note_trouble({kind, "tcp://127.0.0.1:5557", "10.0.0.1:40000", 7, why, 0, &status, ending},
-                             "service client");
+        h.peers.log_trouble({kind, "tcp://127.0.0.1:5557", "10.0.0.1:40000", 7, why, 0, &status, ending},
+                            "service client");
     };
     note(MonitorEventKind::handshake_done, "");
     note(MonitorEventKind::disconnected, "peer disconnected", PeerEnding::normal);
@@ -78,7 +78,7 @@ TEST_CASE("a CURVE client is logged with its name, or with its key if it has no 
     PeerStatus status;
     status.curve_key = CurveKey{};
     const auto note = [&](MonitorEventKind kind, std::string_view why) {
-        h.peers.note({kind, "tcp://127.0.0.1:5556", "10.0.0.1:40000", 7, why, 0, &status});
+        h.peers.log_event({kind, "tcp://127.0.0.1:5556", "10.0.0.1:40000", 7, why, 0, &status});
         return h.read_new();
     };
     CHECK_THAT(note(MonitorEventKind::handshake_failed, "client key not allowed"),

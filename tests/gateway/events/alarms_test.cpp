@@ -20,15 +20,15 @@ struct AlarmBench {
     EventLog events{clock};
     Alarms alarms{events};
 
-    void note(AlarmState state, double value, std::int64_t second, Quality quality = Quality::good) {
+    void record(AlarmState state, double value, std::int64_t second, Quality quality = Quality::good) {
         const bool is_active = state == AlarmState::high || state == AlarmState::low;
-        alarms.note({.device = "boiler",
-                     .channel = "temp",
-                     .state = state,
-                     .quality = quality,
-                     .value = value,
-                     .limit = is_active ? std::optional(90.0) : std::nullopt,
-                     .time_utc_ns = second * alarm_second_ns});
+        alarms.record({.device = "boiler",
+                       .channel = "temp",
+                       .state = state,
+                       .quality = quality,
+                       .value = value,
+                       .limit = is_active ? std::optional(90.0) : std::nullopt,
+                       .time_utc_ns = second * alarm_second_ns});
     }
     std::vector<std::string> lines() const {
         std::vector<std::string> lines;
@@ -47,14 +47,14 @@ using Lines = std::vector<std::string>;
 
 TEST_CASE("raising and clearing an alarm adds two events", "[alarms]") {
     AlarmBench bench;
-    bench.note(AlarmState::unknown, 20.0, 1);
-    bench.note(AlarmState::normal, 20.0, 2);
-    bench.note(AlarmState::high, 95.5, 10);
-    bench.note(AlarmState::high, 96.0, 11);
+    bench.record(AlarmState::unknown, 20.0, 1);
+    bench.record(AlarmState::normal, 20.0, 2);
+    bench.record(AlarmState::high, 95.5, 10);
+    bench.record(AlarmState::high, 96.0, 11);
     CHECK(bench.alarms.all().front().since_utc_ns == 10 * alarm_second_ns);
     CHECK(bench.alarms.all().front().value == 96.0);
     CHECK(bench.alarms.all().front().limit == 90.0);
-    bench.note(AlarmState::normal, 70.0, 72);
+    bench.record(AlarmState::normal, 70.0, 72);
     CHECK(bench.lines() == Lines{"alarm raised boiler/temp level=high value=95.5 limit=90",
                                  "alarm cleared boiler/temp level=high value=70 after_s=62"});
     CHECK_FALSE(bench.alarms.all().front().is_active());
@@ -62,8 +62,8 @@ TEST_CASE("raising and clearing an alarm adds two events", "[alarms]") {
 
 TEST_CASE("a channel without a value keeps its alarm, with quality bad", "[alarms]") {
     AlarmBench bench;
-    bench.note(AlarmState::high, 95.5, 10);
-    bench.note(AlarmState::high, 95.5, 11, Quality::bad);
+    bench.record(AlarmState::high, 95.5, 10);
+    bench.record(AlarmState::high, 95.5, 11, Quality::bad);
     CHECK(bench.alarms.all().front().is_active());
     CHECK(bench.alarms.all().front().quality == Quality::bad);
     CHECK(bench.lines().size() == 1);
@@ -76,14 +76,14 @@ TEST_CASE("a removed alarm does not return with the last reading of the previous
     settings.channels[0].name = "boiler/temp";
     part_of<ProcessingSettings>(settings.channels[0].parts).how.alarm_high = 90.0;
     bench.alarms.retain(settings);
-    bench.note(AlarmState::high, 95.0, 1);
+    bench.record(AlarmState::high, 95.0, 1);
     REQUIRE(bench.alarms.all().size() == 1);
     bench.alarms.expect({});  // a reload without the alarm
     bench.alarms.retain({});
-    bench.note(AlarmState::high, 96.0, 2);
+    bench.record(AlarmState::high, 96.0, 2);
     CHECK(bench.alarms.all().empty());
     bench.alarms.expect(settings);  // a reload with it: its device may report before the reload has ended
-    bench.note(AlarmState::high, 97.0, 3);
+    bench.record(AlarmState::high, 97.0, 3);
     bench.alarms.retain(settings);
     CHECK(bench.alarms.all().size() == 1);
 }
@@ -92,14 +92,14 @@ TEST_CASE("an acknowledgment is part of the record and holds until the alarm cha
     using Acknowledging = Alarms::Acknowledging;
     AlarmBench bench;
     CHECK(bench.alarms.acknowledge("boiler", "temp", {}) == Acknowledging::no_alarm);
-    bench.note(AlarmState::normal, 20.0, 1);
+    bench.record(AlarmState::normal, 20.0, 1);
     CHECK(bench.alarms.acknowledge("boiler", "temp", {}) == Acknowledging::not_active);
-    bench.note(AlarmState::high, 95.0, 2);
+    bench.record(AlarmState::high, 95.0, 2);
     CHECK(bench.alarms.acknowledge("boiler", "temp", {3 * alarm_second_ns, "ann", "pump off"}) == Acknowledging::done);
     CHECK(bench.alarms.acknowledge("boiler", "temp", {4 * alarm_second_ns, "bob", ""}) == Acknowledging::already);
     CHECK(bench.alarms.all().front().acknowledged->by == "ann");
     CHECK(bench.lines().back() == "alarm acknowledged boiler/temp by=ann comment=\"pump off\"");
-    bench.note(AlarmState::low, 5.0, 5);
+    bench.record(AlarmState::low, 5.0, 5);
     CHECK_FALSE(bench.alarms.all().front().acknowledged);
 }
 
@@ -110,7 +110,7 @@ TEST_CASE("an alarm from before a restart is not raised again", "[alarms]") {
     before.acknowledged = Acknowledgment{2 * alarm_second_ns, "ann", ""};
     bench.alarms.restore({before}, true);
     CHECK(bench.alarms.state_of("boiler", "temp") == AlarmState::high);
-    bench.note(AlarmState::high, 95.0, 100);
+    bench.record(AlarmState::high, 95.0, 100);
     CHECK(bench.lines().empty());
     CHECK(bench.alarms.all().front().since_utc_ns == 1 * alarm_second_ns);
     CHECK(bench.alarms.all().front().acknowledged);
@@ -137,7 +137,7 @@ TEST_CASE("after a run that did not stop cleanly a normal alarm is unknown", "[a
 
 TEST_CASE("an alarm whose limits a reload removes is removed, and cleared first if it was active", "[alarms]") {
     AlarmBench bench;
-    bench.note(AlarmState::high, 95.0, 2);
+    bench.record(AlarmState::high, 95.0, 2);
     Settings settings;
     settings.channels.emplace_back().name = "boiler/temp";
     part_of<ProcessingSettings>(settings.channels.back().parts).how.alarm_high = 80.0;

@@ -23,7 +23,7 @@ class ChannelExtremes final : public SampleConsumer {
     explicit ChannelExtremes(const ChannelTable& channels) : ranges_(channels) {}
 
     [[nodiscard]] std::string_view name() const noexcept override { return "extremes"; }
-    void take(std::span<const TelemetrySample> samples) override {
+    void consume(std::span<const TelemetrySample> samples) override {
         ledger_.taken += samples.size();
         for (const TelemetrySample& sample : samples) {
             if (sample.type == ValueType::real) {

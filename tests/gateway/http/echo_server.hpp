@@ -34,7 +34,7 @@ struct EchoServer {
     }
     static bool is_livez(std::string_view path) { return path == "/livez"; }
     RawHttpClient connect(int receive_bytes = 0) { return RawHttpClient(server.address(), receive_bytes); }
-    std::string ask(std::string_view bytes) { return connect().send(bytes).read_all(); }
+    std::string request(std::string_view bytes) { return connect().send(bytes).read_all(); }
 
     HttpServer server;
 };

@@ -83,7 +83,7 @@ TEST_CASE("large responses that no client reads are limited together, and the ne
     server.add_stuck_client();
     server.add_stuck_client();
     CHECK(server.server.figures().response_bytes == 16 * mib);
-    const std::string refusal = server.ask(get_large);
+    const std::string refusal = server.request(get_large);
     CHECK(status_of(refusal) == 503);
     CHECK(refusal.find("\r\nRetry-After: 1\r\n") != std::string::npos);
     CHECK(refusal.find(R"("instance":"/large")") != std::string::npos);
@@ -94,15 +94,15 @@ TEST_CASE("large responses that no client reads are limited together, and the ne
 TEST_CASE("small responses are sent while large ones fill the limit", "[gateway][http]") {
     LargeServer server(limits_for(8 * mib));
     server.add_stuck_client();
-    CHECK(status_of(server.ask(get_large)) == 503);
-    CHECK(status_of(server.ask(get_and_close)) == 200);
+    CHECK(status_of(server.request(get_large)) == 503);
+    CHECK(status_of(server.request(get_and_close)) == 200);
 }
 
 TEST_CASE("a large response is sent after others have been read or their clients have disconnected",
           "[gateway][http]") {
     LargeServer server(limits_for(8 * mib));
     server.add_stuck_client();
-    REQUIRE(status_of(server.ask(get_large)) == 503);
+    REQUIRE(status_of(server.request(get_large)) == 503);
     SECTION("read") {
         REQUIRE(server.stuck.front().read_until(std::string(8 * mib, 'x')).size() >= 8 * mib);
     }
@@ -148,7 +148,7 @@ TEST_CASE("a body in pieces arrives completely, in chunks, and the connection st
 
 TEST_CASE("HTTP/1.0 receives a body in pieces without chunks, ended by closing the connection", "[gateway][http]") {
     PiecesServer server(3 * mib);
-    const std::string answer = server.ask("GET /x HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
+    const std::string answer = server.request("GET /x HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
     CHECK(answer.find("Transfer-Encoding") == std::string::npos);
     CHECK(answer.find("\r\nConnection: close\r\n") != std::string::npos);
     CHECK(body_of(answer) == std::string(3 * mib, 'x'));

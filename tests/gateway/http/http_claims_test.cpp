@@ -106,7 +106,7 @@ TEST_CASE("a client that does not read its response is disconnected before all o
     RawHttpClient connected = server.connect();
     std::list<RawHttpClient> stuck;
     server.add_stuck(stuck);
-    CHECK(status_of(server.ask(get_and_close)) == 200);
+    CHECK(status_of(server.request(get_and_close)) == 200);
     CHECK(server.server.figures().response_bytes == 0);
     CHECK(status_of(idle.send(get).read_until("GET /x.")) == 200);
     CHECK(status_of(half.send("TP/1.1\r\nHost: h\r\n\r\n").read_until("GET /x.")) == 200);
@@ -118,7 +118,7 @@ TEST_CASE("an idle client is disconnected before a new one", "[gateway][http]") 
     RawHttpClient connected = server.connect();
     RawHttpClient idle = server.connect();
     idle.send(get).read_until("GET /x.");
-    CHECK(status_of(server.ask(get_and_close)) == 200);
+    CHECK(status_of(server.request(get_and_close)) == 200);
     CHECK(idle.closed_by_server());
     CHECK(status_of(connected.send(get).read_until("GET /x.")) == 200);
 }

@@ -105,11 +105,11 @@ TEST_CASE("large bodies that never end use no more memory than allowed", "[gatew
         client->send("PUT /x HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 1048576\r\n\r\n");
         CHECK(client->read_until("\r\n\r\n") == "HTTP/1.1 100 Continue\r\n\r\n");
     }
-    const std::string refusal = server.ask(head);
+    const std::string refusal = server.request(head);
     CHECK(status_of(refusal) == 503);
     CHECK(refusal.find("Retry-After: 1\r\n") != std::string::npos);
     CHECK(refusal.find(R"("instance":"/x")") != std::string::npos);
-    CHECK(status_of(server.ask(get_and_close)) == 200);
+    CHECK(status_of(server.request(get_and_close)) == 200);
     CHECK(status_of(first.send(std::string(1'048'576, 'x')).read_until("PUT /x.")) == 200);
     RawHttpClient third = server.connect();
     CHECK(status_of(third.send(head + std::string(1'048'576, 'x')).read_until("PUT /x.")) == 200);
@@ -151,7 +151,7 @@ TEST_CASE("requests hidden in other requests are not processed", "[gateway][http
         heard = heard || request.path == "/hidden";
         return EchoServer::echo(request);
     });
-    const std::string answers = server.ask("POST /x HTTP/1.1\r\nHost: h\r\n" + fields + "\r\n" + hidden);
+    const std::string answers = server.request("POST /x HTTP/1.1\r\nHost: h\r\n" + fields + "\r\n" + hidden);
     CHECK(count_of(answers, "\r\nContent-Length: ") == 1);  // of responses
     CHECK(status_of(answers) >= 400);
     CHECK_FALSE(heard);
@@ -159,10 +159,11 @@ TEST_CASE("requests hidden in other requests are not processed", "[gateway][http
 
 TEST_CASE("invalid data after a valid request ends only its connection", "[gateway][http][hostile]") {
     EchoServer server;
-    const std::string answers = server.ask(std::string(get) + std::string(200, '\0') + "\r\n\r\n" + std::string(get));
+    const std::string answers =
+        server.request(std::string(get) + std::string(200, '\0') + "\r\n\r\n" + std::string(get));
     CHECK(count_of(answers, "HTTP/1.1 200") == 1);
     CHECK(count_of(answers, "HTTP/1.1 400") == 1);
-    CHECK(status_of(server.ask(get_and_close)) == 200);
+    CHECK(status_of(server.request(get_and_close)) == 200);
 }
 
 TEST_CASE("a client that sends requests endlessly and reads nothing blocks no other client",
@@ -175,7 +176,7 @@ TEST_CASE("a client that sends requests endlessly and reads nothing blocks no ot
     }
     std::thread sender([&] { flood.send(requests); });
     for (int asked = 0; asked < 20; ++asked) {
-        CHECK(status_of(server.ask(get_and_close)) == 200);
+        CHECK(status_of(server.request(get_and_close)) == 200);
     }
     server.server.stop();
     sender.join();

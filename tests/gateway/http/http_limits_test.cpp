@@ -44,7 +44,7 @@ TEST_CASE("an unsupported request is refused with its status code and the connec
     }));
     CAPTURE(request.substr(0, 60));
     EchoServer server;
-    const std::string answer = server.ask(request);
+    const std::string answer = server.request(request);
     CHECK(status_of(answer) == status);
     CHECK(answer.find("Connection: close") != std::string::npos);
     CHECK(answer.find("application/problem+json") != std::string::npos);
@@ -60,7 +60,7 @@ TEST_CASE("a head that is too long is refused, naming its path if it is known", 
         {"GET  HTTP/1.1" + rest, ""},
     }));
     EchoServer server;
-    CHECK_THAT(server.ask(head), Catch::Contains("\"instance\":\"" + instance + '"'));
+    CHECK_THAT(server.request(head), Catch::Contains("\"instance\":\"" + instance + '"'));
 }
 
 TEST_CASE("a Range field is ignored, however long it is", "[gateway][http]") {
@@ -70,7 +70,7 @@ TEST_CASE("a Range field is ignored, however long it is", "[gateway][http]") {
         ranges += ranges;
     }
     const std::string answer =
-        server.ask("GET /x?a HTTP/1.1\r\nHost: h\r\nConnection: close\r\nRange: bytes=" + ranges + "\r\n\r\n");
+        server.request("GET /x?a HTTP/1.1\r\nHost: h\r\nConnection: close\r\nRange: bytes=" + ranges + "\r\n\r\n");
     CHECK(status_of(answer) == 200);
     CHECK(answer.ends_with("GET /x."));
 }
@@ -93,7 +93,7 @@ TEST_CASE("clients that are idle or stop in the middle of a request block no oth
         others.emplace_back(server.server.address()).send(get).read_until("GET /x.");
         others.emplace_back(server.server.address()).send("GET /x HT");
     }
-    CHECK(status_of(server.ask(get_and_close)) == 200);
+    CHECK(status_of(server.request(get_and_close)) == 200);
 }
 
 TEST_CASE("clients that do not read a large response block no other client", "[gateway][http]") {
@@ -107,7 +107,7 @@ TEST_CASE("clients that do not read a large response block no other client", "[g
             .send("GET /large HTTP/1.1\r\nHost: h\r\n\r\n")
             .read_until("\r\n");
     }
-    CHECK(status_of(server.ask(get_and_close)) == 200);
+    CHECK(status_of(server.request(get_and_close)) == 200);
 }
 
 TEST_CASE("each phase of a connection has its own deadline", "[gateway][http]") {

@@ -37,7 +37,7 @@ TEST_CASE("pipelined requests are answered in order", "[gateway][http]") {
     for (int request = 0; request < 100; ++request) {
         requests += "GET /" + std::to_string(request) + " HTTP/1.1\r\nHost: h\r\n\r\n";
     }
-    const std::string answers = server.ask(requests + std::string(get_and_close));
+    const std::string answers = server.request(requests + std::string(get_and_close));
     CHECK(count_of(answers, "HTTP/1.1 200") == 101);
     CHECK(answers.find("GET /41.") < answers.find("GET /42."));
     CHECK(answers.find("GET /99.") != std::string::npos);
@@ -45,7 +45,7 @@ TEST_CASE("pipelined requests are answered in order", "[gateway][http]") {
 
 TEST_CASE("empty lines before a request are skipped", "[gateway][http]") {
     EchoServer server;
-    CHECK(status_of(server.ask("\r\n\r\n" + std::string(get_and_close))) == 200);
+    CHECK(status_of(server.request("\r\n\r\n" + std::string(get_and_close))) == 200);
 }
 
 TEST_CASE("a body is skipped, not parsed as the next request", "[gateway][http]") {
@@ -55,7 +55,7 @@ TEST_CASE("a body is skipped, not parsed as the next request", "[gateway][http]"
     const std::string body = "GET /body HTTP/1.1\r\n\r\n";
     const std::string head =
         method + " /head HTTP/1.1\r\nHost: h\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n";
-    const std::string answers = server.ask(head + body + std::string(get_and_close));
+    const std::string answers = server.request(head + body + std::string(get_and_close));
     CHECK(count_of(answers, "HTTP/1.1 ") == 2);
     CHECK(answers.find("GET /body") == std::string::npos);
 }
@@ -82,8 +82,8 @@ TEST_CASE("the body of a method without a body is discarded", "[gateway][http]")
         seen = std::string(request.body);
         return HttpResponse{200, "", "", {}};
     });
-    CHECK(status_of(server.ask(method +
-                               " /x HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Length: 2\r\n\r\nab")) == 200);
+    CHECK(status_of(server.request(
+              method + " /x HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Length: 2\r\n\r\nab")) == 200);
     CHECK(seen.empty());
 }
 
@@ -101,7 +101,7 @@ TEST_CASE("a client that expects 100 Continue receives it, and its connection st
 TEST_CASE("a client that expects 100 Continue for a body that is too long is refused at once", "[gateway][http]") {
     EchoServer server;
     const std::string answer =
-        server.ask("POST /x HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 2000000\r\n\r\n");
+        server.request("POST /x HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 2000000\r\n\r\n");
     CHECK(status_of(answer) == 413);
     CHECK(answer.find("Connection: close") != std::string::npos);
 }
@@ -110,7 +110,7 @@ TEST_CASE("an absolute target sets the path and the host", "[gateway][http]") {
     EchoServer server({}, [](const HttpRequest& request) {
         return HttpResponse{200, "", std::string(request.path) + '@' + std::string(request.field("host")), {}};
     });
-    const std::string answer = server.ask("GET http://a:80/x HTTP/1.1\r\nHost: b\r\nConnection: close\r\n\r\n");
+    const std::string answer = server.request("GET http://a:80/x HTTP/1.1\r\nHost: b\r\nConnection: close\r\n\r\n");
     CHECK(answer.ends_with("/x@a:80"));
 }
 
@@ -118,14 +118,14 @@ TEST_CASE("the values of repeated fields are joined into a list", "[gateway][htt
     EchoServer server({}, [](const HttpRequest& request) {
         return HttpResponse{200, "", std::string(request.field("accept")), {}};
     });
-    CHECK(server.ask("GET /x HTTP/1.1\r\nHost: h\r\nAccept: a\r\nConnection: close\r\nACCEPT:  b \r\n\r\n")
+    CHECK(server.request("GET /x HTTP/1.1\r\nHost: h\r\nAccept: a\r\nConnection: close\r\nACCEPT:  b \r\n\r\n")
               .ends_with("\r\n\r\na, b"));
 }
 
 TEST_CASE("a path and its percent-encoded form are equivalent", "[gateway][http]") {
     EchoServer server;
-    const std::string plain = server.ask(get_and_close);
-    CHECK(server.ask("GET /%78?a=b HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n") == plain);
+    const std::string plain = server.request(get_and_close);
+    CHECK(server.request("GET /%78?a=b HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n") == plain);
 }
 
 TEST_CASE("the response to HEAD is the head of GET without a body", "[gateway][http]") {
@@ -133,8 +133,8 @@ TEST_CASE("the response to HEAD is the head of GET without a body", "[gateway][h
     CAPTURE(path);
     EchoServer server;
     const std::string fields = " HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n";
-    const std::string answer = server.ask("GET " + path + fields);
-    const std::string head = server.ask("HEAD " + path + fields);
+    const std::string answer = server.request("GET " + path + fields);
+    const std::string head = server.request("HEAD " + path + fields);
     CHECK(head.ends_with("\r\n\r\n"));
     CHECK(head.find("Content-Length: 8\r\n") != std::string::npos);  // of "HEAD /x."
     CHECK(answer.find("Content-Length: 7\r\n") != std::string::npos);
@@ -142,7 +142,7 @@ TEST_CASE("the response to HEAD is the head of GET without a body", "[gateway][h
 
 TEST_CASE("an HTTP/1.0 request is answered and the connection closes", "[gateway][http]") {
     EchoServer server;
-    CHECK(status_of(server.ask("GET /x HTTP/1.0\r\n\r\n")) == 200);
+    CHECK(status_of(server.request("GET /x HTTP/1.0\r\n\r\n")) == 200);
 }
 
 TEST_CASE("HTTP/1.0 with keep-alive keeps the connection open and says so", "[gateway][http]") {
@@ -156,7 +156,7 @@ TEST_CASE("HTTP/1.0 with keep-alive keeps the connection open and says so", "[ga
 
 TEST_CASE("an exception in the handler becomes status 500 without its text", "[gateway][http]") {
     EchoServer server({}, [](const HttpRequest&) -> HttpResponse { throw std::runtime_error("/etc/secret"); });
-    const std::string answer = server.ask(get_and_close);
+    const std::string answer = server.request(get_and_close);
     CHECK(status_of(answer) == 500);
     CHECK(answer.find("secret") == std::string::npos);
 }
@@ -232,7 +232,7 @@ TEST_CASE("many clients at once are all answered", "[gateway][http]") {
         clients.push_back(std::async(std::launch::async, [&server] {
             std::size_t answered = 0;
             for (int request = 0; request < 50; ++request) {
-                answered += status_of(server.ask(get_and_close)) == 200 ? 1U : 0U;
+                answered += status_of(server.request(get_and_close)) == 200 ? 1U : 0U;
             }
             return answered;
         }));

@@ -52,7 +52,7 @@ TEST_CASE("a client with most connections makes way for others, which keep their
     std::list<RawHttpClient> hogs;
     for (int round = 0; round < 5; ++round) {
         add_hogs(hogs, server.server.address(), 4, "GET /x HT");
-        CHECK(status_of(server.ask(get_and_close)) == 200);
+        CHECK(status_of(server.request(get_and_close)) == 200);
         CHECK(status_of(resting.send(get).read_until("GET /x.")) == 200);
     }
     CHECK_THAT(server.server.crowd(), Catch::EndsWith(" of 4 connections"));
@@ -125,7 +125,7 @@ TEST_CASE("a stream that looks for something to send delays no other client", "[
     EchoServer server(unhurried(), streaming(true));
     RawHttpClient stream = server.connect();
     stream.send(shared_stream).read_until("\r\n\r\n");
-    CHECK(status_of(server.ask(get_and_close)) == 200);
+    CHECK(status_of(server.request(get_and_close)) == 200);
     CHECK_FALSE(stream.has_ended());
 }
 
@@ -150,7 +150,7 @@ TEST_CASE("unread responses of one client make way for a response to another", "
 
 TEST_CASE("a browser neither guesses the type of a response nor embeds it in other pages", "[gateway][http][shares]") {
     EchoServer server;
-    const std::string answer = server.ask(get_and_close);
+    const std::string answer = server.request(get_and_close);
     CHECK(answer.find("X-Content-Type-Options: nosniff\r\n") != std::string::npos);
     CHECK(answer.find("Cross-Origin-Resource-Policy: same-origin\r\n") != std::string::npos);
 }

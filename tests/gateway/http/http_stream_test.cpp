@@ -100,14 +100,14 @@ TEST_CASE("a stream that ends closes its connection properly", "[gateway][http][
     StreamServer streams;
     streams.put("one\n\n");
     streams.end();
-    CHECK(streams.ask(get_stream).ends_with("5\r\none\n\n\r\n0\r\n\r\n"));
+    CHECK(streams.request(get_stream).ends_with("5\r\none\n\n\r\n0\r\n\r\n"));
 }
 
 TEST_CASE("HTTP/1.0 receives a stream without chunks, ended by closing the connection", "[gateway][http][stream]") {
     StreamServer streams;
     streams.put("one\n\n");
     streams.end();
-    const std::string answer = streams.ask("GET /stream HTTP/1.0\r\n\r\n");
+    const std::string answer = streams.request("GET /stream HTTP/1.0\r\n\r\n");
     CHECK(answer.find("Transfer-Encoding") == std::string::npos);
     CHECK(answer.find("Connection: close\r\n") != std::string::npos);
     CHECK(answer.ends_with("\r\n\r\none\n\n"));
@@ -176,7 +176,7 @@ TEST_CASE("a stream beyond the limit is refused with Retry-After until another s
     StreamServer streams(limits);
     auto first = std::make_unique<RawHttpClient>(streams.server.address());
     first->send(get_stream).read_until("\r\n\r\n");
-    const std::string refusal = streams.ask(get_stream);
+    const std::string refusal = streams.request(get_stream);
     CHECK(status_of(refusal) == 503);
     CHECK(refusal.find("Retry-After: 1\r\n") != std::string::npos);
     CHECK(refusal.find("streams_max") != std::string::npos);
@@ -196,8 +196,8 @@ TEST_CASE("streams do not count as connections and are not closed for them", "[g
     for (int client = 0; client < 4; ++client) {
         clients.emplace_back(streams.server.address()).send(get_stream).read_until("\r\n\r\n");
     }
-    CHECK(status_of(streams.ask(get_and_close)) == 200);
-    CHECK(status_of(streams.ask(get_and_close)) == 200);
+    CHECK(status_of(streams.request(get_and_close)) == 200);
+    CHECK(status_of(streams.request(get_and_close)) == 200);
     streams.put("one\n\n");
     streams.server.wake_streams();
     for (RawHttpClient& client : clients) {
@@ -220,7 +220,7 @@ TEST_CASE("a server stops by itself when the last stream has ended", "[gateway][
     client.send(get_stream).read_until("one\n\n\r\n");
     std::atomic<bool> stopped{false};
     streams.server.stop_after_streams(std::chrono::steady_clock::now() + long_enough, [&] { stopped = true; });
-    CHECK(status_of(streams.ask(get_and_close)) == 200);
+    CHECK(status_of(streams.request(get_and_close)) == 200);
     CHECK_FALSE(stopped);
     streams.put("two\n\n");
     streams.end();
@@ -270,5 +270,5 @@ TEST_CASE("a stream whose source fails ends without affecting others", "[gateway
     RawHttpClient client = server.connect();
     client.send(get_stream).read_until("\r\n\r\n");
     CHECK(client.closed_by_server());
-    CHECK(status_of(server.ask(get_and_close)) == 200);
+    CHECK(status_of(server.request(get_and_close)) == 200);
 }

@@ -104,14 +104,14 @@ TEST_CASE("a request without a worker before its deadline is refused and counted
     SlowServer server(limits);
     server.add_clients(2, get_slow);
     REQUIRE(eventually([&] { return server.entered == 2; }));
-    const std::string refusal = server.ask(get);
+    const std::string refusal = server.request(get);
     CHECK(status_of(refusal) == 503);
     CHECK(refusal.find("\r\nRetry-After: 1\r\n") != std::string::npos);
     CHECK(refusal.find("\r\nConnection: close\r\n") != std::string::npos);
     CHECK(refusal.find(R"("instance":"/x")") != std::string::npos);
     CHECK(server.server.figures().requests_refused == 1);
     server.release();
-    CHECK(eventually([&] { return status_of(server.ask(get_and_close)) == 200; }));
+    CHECK(eventually([&] { return status_of(server.request(get_and_close)) == 200; }));
 }
 
 TEST_CASE("a client that disconnects while its request waits for a worker does not affect others", "[gateway][http]") {
@@ -143,7 +143,7 @@ TEST_CASE("a request whose handler responds later occupies no worker", "[gateway
     RawHttpClient waiting = server.connect();
     waiting.send(get_large);
     const HttpAnswer answer = pending.get_future().get();
-    CHECK(status_of(server.ask(get_and_close)) == 200);
+    CHECK(status_of(server.request(get_and_close)) == 200);
     answer({200, "text/plain", "late.", {}});
     CHECK(status_of(waiting.read_until("late.")) == 200);
     CHECK(status_of(waiting.send(get).read_until("GET /x.")) == 200);

@@ -81,7 +81,7 @@ using MakeSubject = std::function<ConsumerSubject(ConsumerSource&)>;
 /// Threads: one. Limits, Failure: none.
 struct ScriptedConsumer final : SampleConsumer {
     [[nodiscard]] std::string_view name() const noexcept override { return "scripted"; }
-    void take(std::span<const TelemetrySample> samples) override { counts.taken += samples.size(); }
+    void consume(std::span<const TelemetrySample> samples) override { counts.taken += samples.size(); }
     void gap(const SampleGap& gap) override { counts.missing += gap.samples(); }
     [[nodiscard]] std::chrono::milliseconds queue_delay_max() const noexcept override { return delay; }
     [[nodiscard]] bool must_wait() override { return waits; }

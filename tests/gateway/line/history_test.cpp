@@ -37,7 +37,7 @@ struct Written {
         for (std::uint64_t i = 0; i < samples; ++i) {
             batch.push_back(at_position(history.position() + i));
         }
-        history.take(batch);
+        history.consume(batch);
     }
     History history;
     std::array<TelemetrySample, 100> out;
@@ -132,7 +132,7 @@ struct Aged {
             TelemetrySample sample{};
             sample.time_mono_ns = to_ns(clock.mono_now());
             sample.time_utc_ns = clock.utc_now_ns() + utc_step_ns;
-            history.take({&sample, 1});
+            history.consume({&sample, 1});
             clock.advance(std::chrono::seconds(1));
         }
     }

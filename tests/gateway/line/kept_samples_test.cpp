@@ -32,7 +32,7 @@ struct WrittenKept {
             sample.time_mono_ns = to_ns(clock.mono_now());
             sample.time_utc_ns = clock.utc_now_ns();
             all.push_back(sample);
-            history.take({&sample, 1});
+            history.consume({&sample, 1});
         }
     }
     /// Returns the held sequence numbers of each channel. Checks that each sample is the one that was written.
@@ -223,7 +223,7 @@ TEST_CASE("readers get only whole samples of quiet channels while others are wri
         sample.seq = position + 1;  // also ascending per channel
         sample.time_mono_ns = static_cast<std::int64_t>(position);
         sample.value.integer = sample.time_mono_ns;
-        history.take({&sample, 1});
+        history.consume({&sample, 1});
     }
     for (std::thread& reader : readers) {
         reader.join();

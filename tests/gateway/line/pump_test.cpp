@@ -154,7 +154,7 @@ namespace {
 /// Counts the samples in gaps, and checks that they cover each channel in order.
 struct GapCounter final : SampleConsumer {
     [[nodiscard]] std::string_view name() const noexcept override { return "gaps"; }
-    void take(std::span<const TelemetrySample> samples) override { taken += samples.size(); }
+    void consume(std::span<const TelemetrySample> samples) override { taken += samples.size(); }
     void gap(const SampleGap& gap) override {
         CHECK(gap.first_seq == reached[gap.channel] + 1);
         reached[gap.channel] = gap.last_seq;

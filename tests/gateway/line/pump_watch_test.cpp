@@ -33,9 +33,9 @@ struct Line {
     /// Makes the pump drain the queue; it does not do so by itself, because it was not started.
     void drain() {
         reactor.post([this] { pump.drain_all(); });
-        (void)watch.ask(patient);
+        (void)watch.check(patient);
     }
-    Duration stalled() { return watch.ask(patient).stalled; }
+    Duration stalled() { return watch.check(patient).stalled; }
 
     ManualClock clock;
     Reactor reactor;
@@ -91,13 +91,13 @@ TEST_CASE("a loop that does not run is silent since the first check", "[gateway]
     Ledger ledger{1, channels};
     const Pump pump({reactor, queue, waker, channels, ledger});
     PumpWatch watch(reactor, clock, pump);
-    (void)watch.ask(0ms);
+    (void)watch.check(0ms);
     clock.advance(5s);
-    CHECK(watch.ask(0ms).silent == 5s);
+    CHECK(watch.check(0ms).silent == 5s);
     reactor.poll();
     clock.advance(1s);
-    (void)watch.ask(0ms);
-    CHECK(watch.ask(0ms).silent == 0s);
+    (void)watch.check(0ms);
+    CHECK(watch.check(0ms).silent == 0s);
 }
 
 TEST_CASE("a loop that did not respond within the timeout is not waited for again", "[gateway][health]") {
@@ -109,9 +109,9 @@ TEST_CASE("a loop that did not respond within the timeout is not waited for agai
     Ledger ledger{1, channels};
     Pump pump{{reactor, queue, waker, channels, ledger}};
     PumpWatch watch{reactor, clock, pump};
-    CHECK(watch.ask(0ms).silent == 0s);
+    CHECK(watch.check(0ms).silent == 0s);
     clock.advance(61s);
     const auto begin = std::chrono::steady_clock::now();
-    CHECK(watch.ask(patient).silent == 61s);
+    CHECK(watch.check(patient).silent == 61s);
     CHECK(std::chrono::steady_clock::now() - begin < patient);
 }

@@ -50,7 +50,7 @@ struct FeedOfSlowReader {
                 samples.push_back(sample);
             }
         }
-        feed->take(samples);
+        feed->consume(samples);
         if (random() % 4 == 0) {
             const std::size_t place = random() % channels.size();
             const std::uint64_t first = reached[place] + 1;

@@ -19,7 +19,7 @@ using nlohmann::json;
 namespace {
 
 /// Formats a message: "d/a 3" for a sample, "d/a$gap 1-2 queue_overflow" for a gap, "d/a$beat 3" for a heartbeat.
-std::string told(PayloadFormat format, const Frames& message) {
+std::string reported(PayloadFormat format, const Frames& message) {
     const std::string& topic = message.at(0);
     if (format == PayloadFormat::record) {
         Record record;
@@ -42,10 +42,10 @@ std::string told(PayloadFormat format, const Frames& message) {
 
 using Told = std::vector<std::string>;
 
-Told told(PumpLine& line, PayloadFormat format, std::size_t count, std::size_t subscriber = 0) {
+Told reported(PumpLine& line, PayloadFormat format, std::size_t count, std::size_t subscriber = 0) {
     Told result;
     for (const Frames& message : line.receive(subscriber, count)) {
-        result.push_back(told(format, message));
+        result.push_back(reported(format, message));
     }
     return result;
 }
@@ -73,9 +73,9 @@ TEST_CASE("a gap notice is sent right before the first sample after it, in each 
     line.pump.resume();
     // Of a: 1, 2 are lost. Of b: everything is lost and no later sample follows, so its gap is reported at the end.
     if (format == PayloadFormat::record) {
-        CHECK(told(line, format, 3) == Told{"d/a$gap 1-2 queue_overflow", "d/a 3", "d/b$gap 1-1 queue_overflow"});
+        CHECK(reported(line, format, 3) == Told{"d/a$gap 1-2 queue_overflow", "d/a 3", "d/b$gap 1-1 queue_overflow"});
     } else {
-        CHECK(told(line, format, 5) ==
+        CHECK(reported(line, format, 5) ==
               Told{"d/a$gap 1-2 queue_overflow", "d/a 3", "d/a 4", "d/a 5", "d/b$gap 1-1 queue_overflow"});
     }
     CHECK(gaps(line, format) == 2);
@@ -90,10 +90,10 @@ TEST_CASE("a loss at the end is reported when the queue is empty, as one range",
     line.pump.pause();
     line.push(line.a, 7);
     line.pump.resume();
-    CHECK(told(line, PayloadFormat::json, 3) == Told{"d/a 1", "d/a 2", "d/a$gap 3-7 queue_overflow"});
+    CHECK(reported(line, PayloadFormat::json, 3) == Told{"d/a 1", "d/a 2", "d/a$gap 3-7 queue_overflow"});
     CHECK(line.pump.reached(line.a) == 7);
     line.push(line.a, 1);
-    CHECK(told(line, PayloadFormat::json, 4).back() == "d/a 8");
+    CHECK(reported(line, PayloadFormat::json, 4).back() == "d/a 8");
     CHECK(gaps(line, PayloadFormat::json) == 1);
     CHECK(line.ledger.counts_of(line.a).published == 3);
     CHECK(line.ledger.channels_agree(1));
@@ -112,7 +112,7 @@ TEST_CASE("samples dropped at shutdown are reported with their own reason, after
         line.ledger.dropped_at_queue(lost, DropReason::shutdown);
     });
     line.pump.resume();
-    CHECK(told(line, PayloadFormat::json, 4) ==
+    CHECK(reported(line, PayloadFormat::json, 4) ==
           Told{"d/a 1", "d/a 2", "d/a$gap 3-3 queue_overflow", "d/a$gap 4-4 shutdown"});
 }
 
@@ -123,7 +123,7 @@ TEST_CASE("a gap notice is sent to interested subscribers only, and is not encod
     line.pump.pause();
     line.push(line.a, 2);
     line.pump.resume();
-    CHECK(told(line, PayloadFormat::record, 2, 1) == Told{"d/a$gap 1-1 queue_overflow", "d/a 2"});
+    CHECK(reported(line, PayloadFormat::record, 2, 1) == Told{"d/a$gap 1-1 queue_overflow", "d/a 2"});
     CHECK(gaps(line, PayloadFormat::json) == 0);
     CHECK(line.publishers[0]->totals().matched == 0);
     CHECK(gaps(line, PayloadFormat::record) == 1);
@@ -135,7 +135,7 @@ TEST_CASE("a subscriber of the exact gap topic receives only the gaps", "[gatewa
     line.pump.pause();
     line.push(line.a, 3);
     line.pump.resume();
-    CHECK(told(line, PayloadFormat::json, 1) == Told{"d/a$gap 1-2 queue_overflow"});
+    CHECK(reported(line, PayloadFormat::json, 1) == Told{"d/a$gap 1-2 queue_overflow"});
     CHECK(line.publishers[0]->totals().matched == 1);
 }
 
@@ -147,7 +147,7 @@ TEST_CASE("samples that were never taken from the queue are reported and stay qu
     std::array<TelemetrySample, 2> stolen;
     CHECK(line.queue.pop(stolen) == 2);
     line.pump.resume();
-    CHECK(told(line, PayloadFormat::json, 2) == Told{"d/a$gap 1-2 queue_overflow", "d/a 3"});
+    CHECK(reported(line, PayloadFormat::json, 2) == Told{"d/a$gap 1-2 queue_overflow", "d/a 3"});
     CHECK(line.ledger.counts_of(line.a).queued == 2);
 }
 
@@ -159,7 +159,7 @@ TEST_CASE("an idle channel sends heartbeats with the last number published or re
     line.pump.resume();
     (void)line.receive(0, 3);
     beats.set_interval(std::chrono::milliseconds(10));
-    const Told all = told(line, PayloadFormat::json, 7);
+    const Told all = reported(line, PayloadFormat::json, 7);
     CHECK(std::count(all.begin(), all.end(), "d/a$beat 3") >= 2);
     CHECK(std::count(all.begin(), all.end(), "d/b$beat 0") >= 2);
     CHECK(line.feeds.notices()[0].heartbeats >= 4);
@@ -171,7 +171,7 @@ TEST_CASE("no heartbeat is sent for a channel that is removed or not wanted, nor
     Heartbeats beats(line.bench.reactor, line.channels, line.pump, line.feeds);
     subscribe_only(line, "d/a");
     beats.set_interval(std::chrono::milliseconds(10));
-    CHECK(told(line, PayloadFormat::json, 2) == Told{"d/a$beat 0", "d/a$beat 0"});
+    CHECK(reported(line, PayloadFormat::json, 2) == Told{"d/a$beat 0", "d/a$beat 0"});
     line.channels.set_current(line.a, false);
     line.channels.set_current(line.b, true);
     const std::uint64_t before = line.feeds.notices()[0].heartbeats;
@@ -181,7 +181,7 @@ TEST_CASE("no heartbeat is sent for a channel that is removed or not wanted, nor
     const std::uint64_t end = line.feeds.notices()[0].heartbeats;
     line.push(line.b, 1);
     const std::vector<Frames>& messages = line.receive(0, end + 1);
-    CHECK(told(PayloadFormat::json, messages.back()) == "d/b 1");
+    CHECK(reported(PayloadFormat::json, messages.back()) == "d/b 1");
     CHECK(line.feeds.notices()[0].heartbeats == end);
     CHECK(messages.size() == end + 1);
 }
@@ -206,7 +206,7 @@ TEST_CASE("no heartbeat is sent while a blocking subscriber is behind, which wou
         return other.feeds.notices()[0].heartbeats >= 20;
     }));
     CHECK(line.feeds.notices()[0].heartbeats == 0);
-    CHECK(told(line, PayloadFormat::json, pushed + 2).at(pushed - 1) == "d/a " + std::to_string(pushed));
+    CHECK(reported(line, PayloadFormat::json, pushed + 2).at(pushed - 1) == "d/a " + std::to_string(pushed));
     CHECK(line.publishers[0]->totals().dropped == 0);
 }
 

@@ -37,7 +37,7 @@ class RestCaller {
         response.later([&](HttpResponse answer) { late.set_value(std::move(answer)); });
         return late.get_future().get();
     }
-    nlohmann::json ask(std::string_view method, const std::string& target, std::string_view body = {}) {
+    nlohmann::json request(std::string_view method, const std::string& target, std::string_view body = {}) {
         HttpResponse response = (*this)(method, target, body);
         constexpr std::size_t piece_bytes_max = 100;
         while (response.pieces && response.pieces(response.body, piece_bytes_max) == StreamState::more) {

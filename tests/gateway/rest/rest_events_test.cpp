@@ -28,7 +28,7 @@ struct Evented : RestCaller {
     }
     std::vector<std::uint64_t> numbers(const std::string& query) {
         std::vector<std::uint64_t> result;
-        const json answer = ask("GET", "/events" + query);
+        const json answer = request("GET", "/events" + query);
         for (const json& event : answer.at("events")) {
             result.push_back(event["number"]);
         }
@@ -42,7 +42,7 @@ using EventNumbers = std::vector<std::uint64_t>;
 
 TEST_CASE("events are shown with all their data", "[gateway][rest][events]") {
     Evented call;
-    const json answer = call.ask("GET", "/events");
+    const json answer = call.request("GET", "/events");
     CHECK(answer["last_number"] == 4);
     CHECK(answer["more"] == false);
     CHECK(answer["counts"] == json::parse(R"({"added":4,"suppressed":0,"overwritten":0})"));
@@ -65,7 +65,7 @@ TEST_CASE("a limit keeps the newest events, or the oldest after a given point", 
     Evented call;
     CHECK(call.numbers("?limit=2") == EventNumbers{3, 4});
     CHECK(call.numbers("?limit=2&since_number=0") == EventNumbers{1, 2});
-    CHECK(call.ask("GET", "/events?limit=2&since_number=0")["more"] == true);
+    CHECK(call.request("GET", "/events?limit=2&since_number=0")["more"] == true);
 }
 
 TEST_CASE("the schema of a request for events lists every kind", "[gateway][rest][events]") {
@@ -80,9 +80,9 @@ TEST_CASE("the schema of a request for events lists every kind", "[gateway][rest
 
 TEST_CASE("a fault of a request for events names the parameter", "[gateway][rest][events]") {
     Evented call;
-    const json answer = call.ask("GET", "/events?since=yesterday&kind=device&limit=1001");
+    const json answer = call.request("GET", "/events?since=yesterday&kind=device&limit=1001");
     CHECK(answer["status"] == 422);
-    CHECK(call.ask("GET", "/events?since=")["status"] == 422);
+    CHECK(call.request("GET", "/events?since=")["status"] == 422);
     CHECK(answer["errors"][0]["detail"] == "invalid time \"yesterday\": must be in UTC, like 2026-11-20T23:11:34Z");
     CHECK_THAT(answer["errors"][1]["detail"].get<std::string>(),
                Catch::StartsWith("unknown event kind \"device\": must be one of gateway started, "));

@@ -34,10 +34,10 @@ struct Sampled : RestCaller {
         }
         fields["Content-Type"] = "application/json";
     }
-    void write(const TelemetrySample& sample) { gateway.history.take({&sample, 1}); }
+    void write(const TelemetrySample& sample) { gateway.history.consume({&sample, 1}); }
     std::vector<std::uint64_t> seqs(const std::string& target) {
         std::vector<std::uint64_t> result;
-        const json answer = ask("GET", target);
+        const json answer = request("GET", target);
         for (const json& sample : answer["samples"]) {
             result.push_back(sample["seq"]);
         }
@@ -109,7 +109,7 @@ TEST_CASE("a request selects the checks that count", "[gateway][rest][health]") 
 TEST_CASE("a check that does not exist cannot be selected", "[gateway][rest][health]") {
     RestCaller call;
     call.gateway.health.checks = {good_check("pump"), good_check("devices")};
-    const json answer = call.ask("GET", "/readyz?exclude=device");
+    const json answer = call.request("GET", "/readyz?exclude=device");
     CHECK(parameter_fault(answer) == "exclude");
     CHECK(answer["errors"][0]["detail"] == "unknown check \"device\": must be one of " + joined(health_check_names));
 }
@@ -123,22 +123,23 @@ TEST_CASE("devices are shown as in /status, with their ledger", "[gateway][rest]
     call.gateway.snapshot.devices = {device};
     call.gateway.snapshot.ledger.resize(1);
     call.gateway.snapshot.ledger[0].sampled = 7;
-    const json one = call.ask("GET", "/devices/boiler");
+    const json one = call.request("GET", "/devices/boiler");
     CHECK(one["state"] == "error");
     CHECK(one["ledger"]["sampled"] == 7);
     CHECK(one["ledger"]["balanced"] == false);
-    CHECK(call.ask("GET", "/devices")["devices"] == json::array({one}));
-    CHECK(call.ask("GET", "/devices/boyler")["detail"] == "there is no device \"boyler\"; known devices: host, boiler");
+    CHECK(call.request("GET", "/devices")["devices"] == json::array({one}));
+    CHECK(call.request("GET", "/devices/boyler")["detail"] ==
+          "there is no device \"boyler\"; known devices: host, boiler");
 }
 
 TEST_CASE("the log level can be read and changed, and reverts by itself", "[gateway][rest][log]") {
     Sampled call;
-    CHECK(call.ask("GET", "/log-level") == json::parse(R"({"level":"info","reverts_to":null,"reverts_at":null})"));
-    const json changed = call.ask("PUT", "/log-level", R"({"level":"debug","revert_after":"10m"})");
+    CHECK(call.request("GET", "/log-level") == json::parse(R"({"level":"info","reverts_to":null,"reverts_at":null})"));
+    const json changed = call.request("PUT", "/log-level", R"({"level":"debug","revert_after":"10m"})");
     CHECK(changed["level"] == "debug");
     CHECK(changed["reverts_to"] == "info");
     CHECK_THAT(changed["reverts_at"].get<std::string>(), Catch::StartsWith("20") && Catch::EndsWith("Z"));
-    CHECK(call.ask("PUT", "/log-level", R"({"level":"warn"})")["reverts_to"].is_null());
+    CHECK(call.request("PUT", "/log-level", R"({"level":"warn"})")["reverts_to"].is_null());
 }
 
 TEST_CASE("a change is logged with its effect", "[gateway][rest][log]") {
@@ -177,7 +178,7 @@ TEST_CASE("a permanent level is not reverted by an earlier timer", "[gateway][lo
 
 TEST_CASE("an invalid log level is reported with its value", "[gateway][rest][log]") {
     Sampled call;
-    const json answer = call.ask("PUT", "/log-level", R"({"level":"loud","revert_after":"soon"})");
+    const json answer = call.request("PUT", "/log-level", R"({"level":"loud","revert_after":"soon"})");
     CHECK(answer["errors"][0]["detail"] ==
           "\"loud\" is not a level: must be one of trace, debug, info, warn, error, off");
     CHECK(answer["errors"][1]["detail"] ==
@@ -189,7 +190,7 @@ TEST_CASE("the revert time of a log level has the format of settings", "[gateway
     const auto* const time = GENERATE("1s", "90s", "1000s", "1h30m", "24h", "1500ms", "1.5 h");
     CAPTURE(time);
     const json body{{"level", "debug"}, {"revert_after", time}};
-    CHECK(call.ask("PUT", "/log-level", body.dump())["reverts_to"] == "info");
+    CHECK(call.request("PUT", "/log-level", body.dump())["reverts_to"] == "info");
 }
 
 TEST_CASE("an invalid log level names the member and what is allowed", "[gateway][rest][log]") {
@@ -213,17 +214,17 @@ TEST_CASE("an invalid log level names the member and what is allowed", "[gateway
                                                   {"{", ""},
                                                   {"", ""}}));
     CAPTURE(body);
-    CHECK(pointer_fault(call.ask("PUT", "/log-level", body)) == pointer);
-    CHECK(call.ask("GET", "/log-level")["level"] == "info");
+    CHECK(pointer_fault(call.request("PUT", "/log-level", body)) == pointer);
+    CHECK(call.request("GET", "/log-level")["level"] == "info");
 }
 
 TEST_CASE("a member of a body that is unknown or missing is reported with what is allowed", "[gateway][rest]") {
     Sampled call;
-    const json errors = call.ask("PUT", "/log-level", R"({"levle":"info"})")["errors"];
+    const json errors = call.request("PUT", "/log-level", R"({"levle":"info"})")["errors"];
     REQUIRE(errors.size() == 2);
     CHECK(errors[0]["detail"] == "is unknown: must be level or revert_after");
     CHECK(errors[1]["detail"] == "is missing: must be one of trace, debug, info, warn, error, off");
-    CHECK(call.ask("PUT", "/log-level", "[]")["errors"][0]["detail"] ==
+    CHECK(call.request("PUT", "/log-level", "[]")["errors"][0]["detail"] ==
           R"(is not a JSON object: must be like {"level":"debug","revert_after":"10m"})");
 }
 
@@ -247,7 +248,7 @@ TEST_CASE("an invalid target of a rewind names the member and what is allowed", 
          {R"({"time":[[[[]]]]})", "", "is nested too deeply: must be at most 4 levels"},
          {"{\"position\":1}" + std::string(1'024, ' '), "", "is too large: must be at most 1024 bytes"}}));
     CAPTURE(body);
-    const json answer = call.ask("POST", "/uplinks/cloud/rewind", body);
+    const json answer = call.request("POST", "/uplinks/cloud/rewind", body);
     CHECK(pointer_fault(answer) == pointer);
     CHECK(answer["errors"] == json::array({{{"pointer", pointer}, {"detail", detail}}}));
 }
@@ -262,16 +263,16 @@ TEST_CASE("a body of the wrong type is refused with 415", "[gateway][rest]") {
     Sampled call;
     call.fields["Content-Type"] = GENERATE("", "text/plain", "application/x-www-form-urlencoded");
     CHECK(call("PUT", "/log-level", R"({"level":"debug"})").status == 415);
-    CHECK(call.ask("GET", "/log-level")["level"] == "info");
+    CHECK(call.request("GET", "/log-level")["level"] == "info");
 }
 
 TEST_CASE("channels are listed, optionally by prefix", "[gateway][rest]") {
     Sampled call;
-    CHECK(call.ask("GET", "/channels")["channels"].size() == 2);
-    CHECK(call.ask("GET", "/channels?prefix=host/")["channels"] ==
+    CHECK(call.request("GET", "/channels")["channels"].size() == 2);
+    CHECK(call.request("GET", "/channels?prefix=host/")["channels"] ==
           json::parse(R"([{"topic":"host/cpu","device":"host","channel":"cpu","unit":"%","ledger":{"sampled":0,
           "published":0,"filtered":0,"queued":0,"dropped":{"queue_overflow":0,"shutdown":0},"drops":{}}}])"));
-    CHECK(call.ask("GET", "/channels?prefix=hosts")["channels"].empty());
+    CHECK(call.request("GET", "/channels?prefix=hosts")["channels"].empty());
 }
 
 TEST_CASE("channels are listed in pieces, however many there are", "[gateway][rest]") {
@@ -302,7 +303,7 @@ TEST_CASE("a channel shows its ledger and its losses for each reason", "[gateway
     call.gateway.ledger.captured(DeviceId{0}, std::array{sample});
     call.gateway.ledger.dropped_at_queue(sample, DropReason::queue_overflow);
     call.gateway.ledger.progress(sample.channel).reach(2);
-    const json counts = call.ask("GET", "/channels")["channels"][0]["ledger"];
+    const json counts = call.request("GET", "/channels")["channels"][0]["ledger"];
     CHECK(counts == json::parse(R"({"sampled":4,"published":2,"filtered":0,"queued":1,
         "dropped":{"queue_overflow":1,"shutdown":0},"drops":{"queue_overflow":{"count":1,"first_seq":4,"last_seq":4,
         "first_time":"1970-01-01T00:00:01.000000000Z","last_time":"1970-01-01T00:00:01.000000000Z"}}})"));
@@ -311,12 +312,12 @@ TEST_CASE("a channel shows its ledger and its losses for each reason", "[gateway
 TEST_CASE("the latest samples have the same form as published ones", "[gateway][rest]") {
     Sampled call;
     call.gateway.last_samples[call.cpu] = numbered(call.cpu, 42);
-    const json latest = call.ask("GET", "/samples/latest");
+    const json latest = call.request("GET", "/samples/latest");
     REQUIRE(latest["samples"].size() == 1);
     CHECK(latest["samples"][0] ==
           json::parse(R"({"device":"host","channel":"cpu","epoch":1795217494123,"seq":42,)"
                       R"("time":"1970-01-01T00:00:00.000000000Z","value":42,"unit":"%","quality":"good"})"));
-    CHECK(call.ask("GET", "/samples/latest?prefix=boiler")["samples"].empty());
+    CHECK(call.request("GET", "/samples/latest?prefix=boiler")["samples"].empty());
 }
 
 TEST_CASE("without since_seq the newest samples of a channel are returned, oldest first", "[gateway][rest]") {
@@ -332,17 +333,17 @@ TEST_CASE("without since_seq the newest samples of a channel are returned, oldes
 TEST_CASE("with since_seq the samples after it are returned, and whether there are more", "[gateway][rest]") {
     Sampled call(10);
     CHECK(call.seqs("/samples/host/cpu?since_seq=7") == std::vector<std::uint64_t>{8, 9, 10});
-    const json first = call.ask("GET", "/samples/host/cpu?since_seq=0&limit=4");
+    const json first = call.request("GET", "/samples/host/cpu?since_seq=0&limit=4");
     CHECK(first["more"] == true);
     CHECK(first["gap"].is_null());
     CHECK(first["samples"].size() == 4);
-    CHECK(call.ask("GET", "/samples/host/cpu?since_seq=6&limit=4")["more"] == false);
+    CHECK(call.request("GET", "/samples/host/cpu?since_seq=6&limit=4")["more"] == false);
     CHECK(call.seqs("/samples/host/cpu?since_seq=10").empty());
 }
 
 TEST_CASE("samples that are no longer retained are a gap with both ends", "[gateway][rest]") {
     Sampled call(2'000);  // of which 1024 are retained
-    const json answer = call.ask("GET", "/samples/host/cpu?since_seq=100");
+    const json answer = call.request("GET", "/samples/host/cpu?since_seq=100");
     CHECK(answer["gap"] == json::parse(R"({"first_seq":101,"last_seq":976})"));
     CHECK(answer["samples"][0]["seq"] == 977);
 }
@@ -357,7 +358,7 @@ TEST_CASE("an invalid parameter is reported with what is allowed", "[gateway][re
                                                                          {"since_seq=1.5", "since_seq"},
                                                                          {"since_seq=x", "since_seq"}}));
     CAPTURE(query);
-    CHECK(parameter_fault(call.ask("GET", "/samples/host/cpu?" + query)) == name);
+    CHECK(parameter_fault(call.request("GET", "/samples/host/cpu?" + query)) == name);
 }
 
 TEST_CASE("a prefix can be as long as a topic, in characters", "[gateway][rest]") {
@@ -369,7 +370,7 @@ TEST_CASE("a prefix can be as long as a topic, in characters", "[gateway][rest]"
     const std::string path = GENERATE("/channels", "/samples/latest", "/stream");
     CAPTURE(path);
     CHECK(call("GET", path + "?prefix=" + most).status == 200);
-    CHECK(parameter_fault(call.ask("GET", path + "?prefix=" + most + "a")) == "prefix");
+    CHECK(parameter_fault(call.request("GET", path + "?prefix=" + most + "a")) == "prefix");
 }
 
 TEST_CASE("an unknown channel is 404", "[gateway][rest]") {
@@ -385,8 +386,8 @@ TEST_CASE("subscribers have ids with which they can be closed", "[gateway][rest]
     subscriber.id = 3;
     subscriber.format = PayloadFormat::cbor;
     call.gateway.snapshot.subscribers = {subscriber};
-    CHECK(call.ask("GET", "/subscribers")["subscribers"][0]["id"] == "cbor-3");
-    CHECK(call.ask("DELETE", "/subscribers/json-3") == json::parse(R"({"closed":"json-3"})"));
+    CHECK(call.request("GET", "/subscribers")["subscribers"][0]["id"] == "cbor-3");
+    CHECK(call.request("DELETE", "/subscribers/json-3") == json::parse(R"({"closed":"json-3"})"));
     const std::string id = GENERATE("json-4", "cbor-3", "json-", "json-3x", "3", "xml-3", "json--3");
     CAPTURE(id);
     CHECK(call("DELETE", "/subscribers/" + id).status == 404);

@@ -65,7 +65,7 @@ TEST_CASE("an unknown path is 404 and the nearest one is named", "[gateway][rest
                                                                          {"/Status", "did you mean /status?"},
                                                                          {"/wp-login.php", "GET / lists"}}));
     CAPTURE(path);
-    const json problem = call.ask("GET", path);
+    const json problem = call.request("GET", path);
     CHECK(problem["status"] == 404);
     CHECK(problem["detail"].get<std::string>().find(meant) != std::string::npos);
 }
@@ -226,7 +226,7 @@ TEST_CASE("every route refuses a parameter that it does not list, and names thos
         for (std::size_t at = 0; (at = target.find('{')) != std::string::npos;) {
             target.replace(at, target.find('}') - at + 1, "host");
         }
-        const json problem = call.ask(route->method, target + "?nonsense=1&nonsense=2");
+        const json problem = call.request(route->method, target + "?nonsense=1&nonsense=2");
         CHECK(problem["status"] == 422);
         REQUIRE(problem["errors"].size() == 1);
         CHECK(problem["errors"][0]["parameter"] == "nonsense");
@@ -244,12 +244,12 @@ TEST_CASE("every route refuses a parameter that it does not list, and names thos
 
 TEST_CASE("a misspelled parameter is reported with the nearest name, and too many are refused", "[gateway][rest]") {
     RestCaller call;
-    CHECK(call.ask("GET", "/samples/latest?prefx=a")["errors"][0]["detail"] ==
+    CHECK(call.request("GET", "/samples/latest?prefx=a")["errors"][0]["detail"] ==
           "unknown parameter; did you mean prefix? must be one of prefix");
     CHECK(call("GET", "/samples/latest?prefix=a&&").status == 200);
     std::string many = "/stream?";
     for (std::size_t i = 0; i <= RestQuery::parameters_max; ++i) {
         many += "prefix=a&";
     }
-    CHECK(call.ask("GET", many)["errors"][0]["detail"] == "too many parameters: must be at most 256");
+    CHECK(call.request("GET", many)["errors"][0]["detail"] == "too many parameters: must be at most 256");
 }

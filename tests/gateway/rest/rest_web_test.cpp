@@ -83,5 +83,5 @@ TEST_CASE("a file that the page does not have is 404", "[gateway][rest][web]") {
 
 TEST_CASE("a client can find out its role", "[gateway][rest]") {
     RestCaller call;
-    CHECK(call.ask("GET", "/whoami") == nlohmann::json{{"name", "test"}, {"role", "admin"}});
+    CHECK(call.request("GET", "/whoami") == nlohmann::json{{"name", "test"}, {"role", "admin"}});
 }

@@ -25,14 +25,14 @@ struct Streaming : RestCaller {
     Streaming() {
         gateway.published_from = [this](std::int64_t epoch_ms, std::uint64_t position, std::int64_t before_ms) {
             CHECK(before_ms == gateway.sample_text.epoch_ms());
-            asked_for = {epoch_ms, position};
+            requested_from = {epoch_ms, position};
             return published_from;
         };
     }
     void write(ChannelId channel, std::uint64_t count) {
         for (std::uint64_t i = 0; i < count; ++i) {
             const TelemetrySample sample = numbered(channel, ++seq);
-            gateway.history.take({&sample, 1});
+            gateway.history.consume({&sample, 1});
         }
     }
     HttpResponse open(const std::string& query = "", const std::string& last_id = "") {
@@ -77,7 +77,7 @@ struct Streaming : RestCaller {
     std::uint64_t seq = 0;
     std::size_t longest = 0;
     std::optional<std::uint64_t> published_from;  // any position of any past epoch
-    StreamPosition asked_for;
+    StreamPosition requested_from;
     HttpResponse response;
 };
 
@@ -140,7 +140,7 @@ TEST_CASE("a resumed stream sends the retained samples of a quiet channel, with 
     SampleText text(s.gateway.channels, 1);
     const auto write = [&](ChannelId channel, std::uint64_t seq) {
         const TelemetrySample sample = numbered(channel, seq);
-        kept.take({&sample, 1});
+        kept.consume({&sample, 1});
     };
     for (std::uint64_t seq = 1; seq <= 20'000; ++seq) {
         write(s.a, seq);
@@ -200,7 +200,7 @@ TEST_CASE("an id of an earlier epoch reports how much was missed in between, if 
     const std::vector<StreamEvent> events = s.pull();
     REQUIRE(events.size() == 4);
     CHECK(events[0].data == json::parse(R"({"reason":"restart","epoch":1795217494123,"missed":42})"));
-    CHECK(s.asked_for == StreamPosition{1'795'000'000'000, 77'778});
+    CHECK(s.requested_from == StreamPosition{1'795'000'000'000, 77'778});
 }
 
 TEST_CASE("a stream that ends sends all published samples and their number", "[gateway][stream]") {

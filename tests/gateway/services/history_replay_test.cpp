@@ -109,12 +109,12 @@ TEST_CASE("a replay of a prefix continues after its limit", "[gateway][services]
 
 TEST_CASE("a reply checks a limited number of samples, and may then be empty", "[gateway][services]") {
     ReplayBench b(300'000);
-    std::vector<TelemetrySample> many(PositionReplay::looked_max + 10);
-    b.history.take(many);
+    std::vector<TelemetrySample> many(PositionReplay::scanned_max + 10);
+    b.history.consume(many);
     const json answer = b.positions(0, 10, "d/b");
     CHECK(answer["samples"].empty());
     CHECK(answer["end"] == false);
-    CHECK(answer["position"] >= PositionReplay::looked_max);
+    CHECK(answer["position"] >= PositionReplay::scanned_max);
 }
 
 TEST_CASE("a sample that was never published is dropped, an overwritten one is not retained", "[gateway][services]") {

@@ -226,7 +226,7 @@ TEST_CASE("the next run reports a killed run with its last known numbers", "[gat
     {
         StateFile file(scratch.dir.path("state"), scratch.log);
         file.begin(2'000);
-        CHECK(file.note({.time_utc_ms = 62'000, .counts = {.sampled = 7, .published = 5, .queued = 2}}) > 0);
+        CHECK(file.record({.time_utc_ms = 62'000, .counts = {.sampled = 7, .published = 5, .queued = 2}}) > 0);
     }
     {
         StateFile file(scratch.dir.path("state"), scratch.log);

@@ -31,16 +31,16 @@ constexpr auto made_device =
 /// A device whose reading hangs until it is released.
 class HangingDriver final : public Driver {
   public:
-    explicit HangingDriver(std::shared_future<void> let_go) : let_go_(std::move(let_go)) {}
+    explicit HangingDriver(std::shared_future<void> let_go) : released_(std::move(let_go)) {}
     void open(SampleBatch& batch) override { (void)batch.add_channel("a", ""); }
     ReadResult read(SampleBatch& /*batch*/, MonoTime /*now*/) noexcept override {
-        let_go_.wait();
+        released_.wait();
         return {};
     }
     void reset() noexcept override {}
 
   private:
-    const std::shared_future<void> let_go_;
+    const std::shared_future<void> released_;
 };
 
 const HealthCheck& check_of(const Health& health, std::string_view name) {
@@ -168,10 +168,10 @@ TEST_CASE("an endpoint that could not accept a connection is reported for a whil
     event.endpoint = "tcp://127.0.0.1:5556";
     event.detail = "Too many open files";
     event.kind = MonitorEventKind::refused;
-    trouble.note(event);
+    trouble.record(event);
     CHECK(trouble.check().good);
     event.kind = MonitorEventKind::accept_failed;
-    trouble.note(event);
+    trouble.record(event);
     CHECK(trouble.check().detail == "tcp://127.0.0.1:5556 cannot accept connections: Too many open files");
     CHECK_FALSE(trouble.check().good);
     CHECK_FALSE(trouble.check().vital);
@@ -205,10 +205,10 @@ TEST_CASE("an endpoint that refused subscriptions is reported for a while", "[ga
     event.endpoint = "tcp://127.0.0.1:5556";
     event.kind = MonitorEventKind::disconnected;
     event.detail = "peer disconnected";
-    trouble.note(event);
+    trouble.record(event);
     CHECK(trouble.check().good);
     event.detail = too_many_subscriptions;
-    trouble.note(event);
+    trouble.record(event);
     CHECK(trouble.check().detail == "tcp://127.0.0.1:5556 cannot accept subscriptions: too many subscriptions");
     clock.advance(EndpointTrouble::remembered_for);
     CHECK(trouble.check().good);
@@ -236,10 +236,10 @@ TEST_CASE("a format without a free place is not ready, and the client with the m
     CHECK_FALSE(trouble.check().is_warning);
     trouble.set_crowd(PayloadFormat::json, "");
     CHECK(trouble.check().good);
-    trouble.note({.kind = MonitorEventKind::refused,
-                  .endpoint = "tcp://127.0.0.1:5556",
-                  .peer = "192.0.2.7:1",
-                  .detail = too_many_connections});
+    trouble.record({.kind = MonitorEventKind::refused,
+                    .endpoint = "tcp://127.0.0.1:5556",
+                    .peer = "192.0.2.7:1",
+                    .detail = too_many_connections});
     CHECK(trouble.check().detail ==
           "tcp://127.0.0.1:5556 cannot accept connections: too many connections (192.0.2.7:1)");
 }

@@ -18,7 +18,7 @@ struct Watched {
     ManualClock clock;
     ChannelTable channels;
     bool is_measuring = true;
-    std::vector<UnclaimedSection> told;
+    std::vector<UnclaimedSection> reported;
     UnclaimedSections sections{
         {.reactor = reactor,
          .clock = clock,
@@ -26,7 +26,7 @@ struct Watched {
          .is_measuring = [this](std::string_view device) { return is_measuring && device == "boiler"; },
          .on_unclaimed =
              [this](const UnclaimedSection& section) {
-                 told.push_back(section);
+                 reported.push_back(section);
              }}};
 
     explicit Watched(const std::vector<std::string>& topics) { watch(topics); }
@@ -39,9 +39,9 @@ struct Watched {
         sections.watch(settings);
     }
     ChannelId add(const std::string& channel) { return *channels.add(DeviceId{}, "boiler", channel, ""); }
-    bool look_after(std::chrono::nanoseconds time) {
+    bool check_after(std::chrono::nanoseconds time) {
         clock.advance(time);
-        return sections.look();
+        return sections.check();
     }
 };
 
@@ -53,22 +53,22 @@ TEST_CASE("a section that no channel has claimed for a minute is reported once, 
           "[gateway][channels]") {
     Watched w({"boiler/flow.temps", "boiler/flow.temp"});
     w.add("flow.temp");
-    CHECK(w.look_after(59s));
+    CHECK(w.check_after(59s));
     CHECK(w.sections.unclaimed().empty());
-    CHECK_FALSE(w.look_after(1s));
+    CHECK_FALSE(w.check_after(1s));
     CHECK(w.sections.unclaimed() == Topics{"boiler/flow.temps"});
-    CHECK_FALSE(w.look_after(1h));
-    REQUIRE(w.told.size() == 1);
-    CHECK(w.told[0].topic == "boiler/flow.temps");
-    CHECK(w.told[0].nearest == "boiler/flow.temp");
-    CHECK(w.told[0].others == 0);
+    CHECK_FALSE(w.check_after(1h));
+    REQUIRE(w.reported.size() == 1);
+    CHECK(w.reported[0].topic == "boiler/flow.temps");
+    CHECK(w.reported[0].nearest == "boiler/flow.temp");
+    CHECK(w.reported[0].others == 0);
 }
 
 TEST_CASE("a section whose channel appears late is no longer unclaimed", "[gateway][channels]") {
     Watched w({"boiler/pulses"});
-    (void)w.look_after(60s);
-    REQUIRE(w.told.size() == 1);
-    CHECK(w.told[0].nearest.empty());
+    (void)w.check_after(60s);
+    REQUIRE(w.reported.size() == 1);
+    CHECK(w.reported[0].nearest.empty());
     const ChannelId pulses = w.add("pulses");
     CHECK(w.sections.unclaimed().empty());
     w.channels.set_current(pulses, false);  // its device has another driver now
@@ -78,26 +78,26 @@ TEST_CASE("a section whose channel appears late is no longer unclaimed", "[gatew
 TEST_CASE("an unreadable device does not make its sections unclaimed", "[gateway][channels]") {
     Watched w({"boiler/flow", "other/flow"});
     w.is_measuring = false;
-    CHECK(w.look_after(1h));
+    CHECK(w.check_after(1h));
     w.is_measuring = true;
-    CHECK(w.look_after(59s));
+    CHECK(w.check_after(59s));
     CHECK(w.sections.unclaimed().empty());
-    CHECK(w.look_after(1s));  // the other device still fails
+    CHECK(w.check_after(1s));  // the other device still fails
     CHECK(w.sections.unclaimed() == Topics{"boiler/flow"});
 }
 
 TEST_CASE("after a change of settings only sections that were not unclaimed wait again", "[gateway][channels]") {
     Watched w({"boiler/a", "boiler/b"});
     const ChannelId b = w.add("b");
-    (void)w.look_after(60s);
+    (void)w.check_after(60s);
     w.channels.set_current(b, false);
     w.watch({"boiler/c", "boiler/b", "boiler/a"});
     CHECK(w.sections.unclaimed() == Topics{"boiler/a"});
-    CHECK(w.look_after(59s));
+    CHECK(w.check_after(59s));
     CHECK(w.sections.unclaimed() == Topics{"boiler/a"});
-    CHECK_FALSE(w.look_after(1s));
+    CHECK_FALSE(w.check_after(1s));
     CHECK(w.sections.unclaimed() == Topics{"boiler/c", "boiler/b", "boiler/a"});
-    CHECK(w.told.size() == 3);
+    CHECK(w.reported.size() == 3);
     w.watch({});
     CHECK(w.sections.unclaimed().empty());
 }
@@ -108,8 +108,8 @@ TEST_CASE("of very many unclaimed sections some are reported by name and all are
         topics.push_back("boiler/x" + std::to_string(i));
     }
     Watched w(topics);
-    (void)w.look_after(60s);
-    REQUIRE(w.told.size() == UnclaimedSections::reported_max);
-    CHECK(w.told.back().others == 30);
+    (void)w.check_after(60s);
+    REQUIRE(w.reported.size() == UnclaimedSections::reported_max);
+    CHECK(w.reported.back().others == 30);
     CHECK(w.sections.unclaimed() == topics);
 }

@@ -10,7 +10,7 @@
 namespace telegate {
 
 /// The oldest request of one peer.
-struct AskedRequest {
+struct PendingRequest {
     std::vector<std::string> envelope;  // frames to send in front of the reply
     std::string_view body;              // valid until the requests change
     std::string fault;                  // "", or why the frames are not a request
@@ -22,7 +22,7 @@ struct AskedRequest {
 /// Threads: one.
 /// Limits: twice the bytes that the peer has sent; the caller adds one receive buffer, or one longer message.
 /// Failure: may throw std::bad_alloc.
-class AskedRequests {
+class PendingRequests {
   public:
     static constexpr std::size_t envelope_bytes_max = 1'024;
 
@@ -30,7 +30,7 @@ class AskedRequests {
     [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
     [[nodiscard]] std::size_t size() const noexcept { return count_; }
     /// Returns the oldest request. Requires that there is one.
-    [[nodiscard]] AskedRequest front() const;
+    [[nodiscard]] PendingRequest front() const;
     void pop_front();
     [[nodiscard]] std::size_t bytes() const noexcept { return packed_.capacity(); }
 

@@ -1,4 +1,4 @@
-#include "services/asked_requests.hpp"
+#include "services/pending_requests.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -32,7 +32,7 @@ std::size_t packed_bytes(const MessageBatch& batch) noexcept {
 
 }  // namespace
 
-void AskedRequests::add(const MessageBatch& batch) {
+void PendingRequests::add(const MessageBatch& batch) {
     packed_.reserve(packed_.size() + packed_bytes(batch));  // exact, to save memory
     for (const Message message : batch) {
         for (std::size_t i = 0; i < message.size(); ++i) {
@@ -44,7 +44,7 @@ void AskedRequests::add(const MessageBatch& batch) {
     }
 }
 
-std::vector<std::string_view> AskedRequests::front_frames() const {
+std::vector<std::string_view> PendingRequests::front_frames() const {
     std::vector<std::string_view> frames;
     std::size_t at = next_;
     Mark mark = more_follows;
@@ -56,30 +56,30 @@ std::vector<std::string_view> AskedRequests::front_frames() const {
     return frames;
 }
 
-AskedRequest AskedRequests::front() const {
+PendingRequest PendingRequests::front() const {
     const std::vector<std::string_view> frames = front_frames();
-    AskedRequest asked;
+    PendingRequest pending;
     const auto delimiter = std::find(frames.begin(), frames.end(), std::string_view());
     const auto body = delimiter == frames.end() ? frames.begin() : delimiter + 1;
     std::size_t envelope_bytes = 0;
     std::for_each(frames.begin(), body, [&](std::string_view frame) { envelope_bytes += frame.size(); });
     if (envelope_bytes <= envelope_bytes_max) {
-        asked.envelope.assign(frames.begin(), body);
+        pending.envelope.assign(frames.begin(), body);
     }
     if (frames.end() - body != 1) {
-        asked.fault = "the request has " + std::to_string(frames.end() - body) +
-                      " frames: must be one, or one after an empty frame";
+        pending.fault = "the request has " + std::to_string(frames.end() - body) +
+                        " frames: must be one, or one after an empty frame";
     } else if (envelope_bytes > envelope_bytes_max) {
-        asked.fault = "the envelope frames of the request are " + std::to_string(envelope_bytes) +
-                      " bytes: must be at most " + std::to_string(envelope_bytes_max) +
-                      "; the reply is sent without them";
+        pending.fault = "the envelope frames of the request are " + std::to_string(envelope_bytes) +
+                        " bytes: must be at most " + std::to_string(envelope_bytes_max) +
+                        "; the reply is sent without them";
     } else {
-        asked.body = *body;
+        pending.body = *body;
     }
-    return asked;
+    return pending;
 }
 
-void AskedRequests::pop_front() {
+void PendingRequests::pop_front() {
     Mark mark = more_follows;
     while ((mark & more_follows) != 0) {
         mark = mark_at(packed_, next_);

@@ -1,4 +1,4 @@
-#include "services/asked_requests.hpp"
+#include "services/pending_requests.hpp"
 
 #include "support/catch.hpp"
 
@@ -12,7 +12,7 @@ namespace {
 using Frames = std::vector<std::string>;
 
 /// The messages of one peer. `messages` must not move while the requests are added.
-AskedRequests asked(const std::vector<Frames>& messages) {
+PendingRequests pending(const std::vector<Frames>& messages) {
     MessageBatch batch;
     for (const Frames& message : messages) {
         for (const std::string& frame : message) {
@@ -20,7 +20,7 @@ AskedRequests asked(const std::vector<Frames>& messages) {
         }
         batch.end_message();
     }
-    AskedRequests requests;
+    PendingRequests requests;
     requests.add(batch);
     return requests;
 }
@@ -28,7 +28,7 @@ AskedRequests asked(const std::vector<Frames>& messages) {
 }  // namespace
 
 TEST_CASE("requests are returned in order, each with its envelope frames", "[gateway][services]") {
-    AskedRequests requests = asked({{"a", "", "one"}, {"two"}, {"", "three"}});
+    PendingRequests requests = pending({{"a", "", "one"}, {"two"}, {"", "three"}});
     REQUIRE(requests.size() == 3);
     CHECK(requests.front().envelope == Frames{"a", ""});
     CHECK(requests.front().body == "one");
@@ -45,7 +45,7 @@ TEST_CASE("requests are returned in order, each with its envelope frames", "[gat
 TEST_CASE("a receive buffer of short requests takes little more memory than the buffer", "[gateway][services]") {
     constexpr std::size_t buffer_bytes = 4 * 1024;
     constexpr std::size_t wire_bytes = 2;  // of an empty frame
-    AskedRequests requests = asked(std::vector<Frames>(buffer_bytes / wire_bytes, Frames{""}));
+    PendingRequests requests = pending(std::vector<Frames>(buffer_bytes / wire_bytes, Frames{""}));
     CHECK(requests.bytes() <= 2 * buffer_bytes);
     while (!requests.empty()) {
         requests.pop_front();
@@ -54,13 +54,13 @@ TEST_CASE("a receive buffer of short requests takes little more memory than the 
 }
 
 TEST_CASE("frames that are not a request are reported", "[gateway][services]") {
-    CHECK(asked({{"a", "b"}}).front().fault == "the request has 2 frames: must be one, or one after an empty frame");
-    CHECK(asked({{"a", ""}}).front().fault == "the request has 0 frames: must be one, or one after an empty frame");
-    CHECK(asked({{"a", "", "{}"}}).front().fault.empty());
+    CHECK(pending({{"a", "b"}}).front().fault == "the request has 2 frames: must be one, or one after an empty frame");
+    CHECK(pending({{"a", ""}}).front().fault == "the request has 0 frames: must be one, or one after an empty frame");
+    CHECK(pending({{"a", "", "{}"}}).front().fault.empty());
 }
 
 TEST_CASE("envelope frames that are too long are not returned", "[gateway][services]") {
-    const AskedRequests requests = asked({{std::string(1'025, 'x'), "", "{}"}});
+    const PendingRequests requests = pending({{std::string(1'025, 'x'), "", "{}"}});
     CHECK(requests.front().fault ==
           "the envelope frames of the request are 1025 bytes: must be at most 1024; the reply is sent without "
           "them");
