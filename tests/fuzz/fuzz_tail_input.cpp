@@ -1,14 +1,14 @@
 // Needs: tools/gateway_tail/json_scan.cpp tools/gateway_tail/live_reader.cpp tools/gateway_tail/parse_any.cpp
 // Needs: tools/gateway_tail/*_payload.cpp tools/gateway_tail/requests.cpp tools/gateway_tail/sample_text.cpp
-// Needs: tools/gateway_tail/seq_line.cpp tools/gateway_tail/service_messages.cpp tools/gateway_tail/splice.cpp
+// Needs: tools/gateway_tail/seq_line.cpp tools/gateway_tail/service_messages.cpp tools/gateway_tail/merger.cpp
 // Needs: tools/gateway_tail/time_words.cpp gateway/src/encode/*_notices.cpp gateway/src/encode/notice_encoder.cpp
 // Needs: gateway/src/encode/time_text.cpp
 // Needs: gateway/src/base/json_excerpt.cpp gateway/src/base/json_object.cpp
 // Needs: nlohmann_json::nlohmann_json
 
 #include "gateway_tail/live_reader.hpp"
+#include "gateway_tail/merger.hpp"
 #include "gateway_tail/parse_any.hpp"
-#include "gateway_tail/splice.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -29,14 +29,14 @@ void require(bool holds) {
 }
 
 /// Checks that the output is in order and has no duplicates.
-class Witness final : public SpliceOutput {
+class Witness final : public MergerOutput {
   public:
-    void give(const Sample& sample) override { take(sample.topic, sample.epoch, sample.seq, sample.seq); }
-    void lose(const Gap& gap) override { take(gap.topic, gap.epoch, gap.first_seq, gap.last_seq); }
+    void write(const Sample& sample) override { record(sample.topic, sample.epoch, sample.seq, sample.seq); }
+    void lose(const Gap& gap) override { record(gap.topic, gap.epoch, gap.first_seq, gap.last_seq); }
     void end_unknown(std::int64_t /*epoch*/) override {}
 
   private:
-    void take(std::string_view topic, std::int64_t epoch, std::uint64_t first, std::uint64_t last) {
+    void record(std::string_view topic, std::int64_t epoch, std::uint64_t first, std::uint64_t last) {
         require(first >= 1 && first <= last && last <= seq_max);
         std::uint64_t& before = last_[{std::string(topic), epoch}];
         require(first > before);
@@ -50,20 +50,20 @@ void require_sane(const Sample& sample) {
     require(sample.seq >= 1 && sample.seq <= seq_max);
 }
 
-/// Passes a reply to the splice's request, after a sample that shows a gap; the reply has the expected id.
-void answer(Splice& splice, Answer& answer, Time now) {
+/// Passes a reply to the merger's request, after a sample that shows a gap; the reply has the expected id.
+void answer(Merger& merger, Answer& answer, Time now) {
     Sample sample;
     sample.topic = "host/cpu.user";
     sample.epoch = answer.epoch;
     sample.seq = 100;
-    splice.live(sample);
+    merger.live(sample);
     for (int turn = 0; turn < 3; ++turn) {
-        const auto request = splice.turn(now);
+        const auto request = merger.turn(now);
         if (!request) {
             return;
         }
         answer.id = request->id;
-        splice.answer(answer, now);
+        merger.answer(answer, now);
     }
 }
 
@@ -77,13 +77,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const void* const bytes = data + 1;
     const std::string_view input(static_cast<const char*>(bytes), size - 1);
     Witness witness;
-    Splice splice({}, witness);
+    Merger merger({}, witness);
     const Time now = Time() + std::chrono::hours(1);
-    splice.live_up(now);
-    splice.services_up();
+    merger.live_up(now);
+    merger.services_up();
     if (data[0] < 3) {
         constexpr std::string_view topics[] = {"host/cpu.user", "host/cpu.user$gap", "host/cpu.user$beat"};
-        LiveReader reader(splice);
+        LiveReader reader(merger);
         reader.read(topics[data[0]], input);
         reader.read(topics[data[0]], input);
     } else {
@@ -93,11 +93,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             for (const Sample& sample : read.samples) {
                 require_sane(sample);
             }
-            answer(splice, read, now);
+            answer(merger, read, now);
         } else {
             require(!what.empty());
         }
     }
-    splice.finish();
+    merger.finish();
     return 0;
 }

@@ -28,7 +28,7 @@ Checker checker_of(std::uint64_t messages, std::size_t topics, std::initializer_
     Checker checker(work, 0);
     for (const std::uint64_t number : numbers) {
         const auto payload = message_of(number);
-        checker.take(payload.data(), payload.size());
+        checker.check(payload.data(), payload.size());
     }
     return checker;
 }
@@ -57,13 +57,13 @@ TEST_CASE("a checker detects lost, duplicate, reordered, unknown and surplus mes
 TEST_CASE("a checker detects a message with the wrong size or last byte", "[tools][checker]") {
     Checker size({}, 0);
     const auto longer = message_of(0, message_bytes + 1);
-    size.take(longer.data(), longer.size());
+    size.check(longer.data(), longer.size());
     CHECK_THROWS_WITH(size.check(), Catch::Contains("size"));
 
     Checker last({}, 0);
     auto changed = message_of(0);
     changed.back() = 'x';
-    last.take(changed.data(), changed.size());
+    last.check(changed.data(), changed.size());
     CHECK_THROWS_WITH(last.check(), Catch::Contains("last byte"));
 }
 
@@ -294,7 +294,7 @@ struct FakeLink {
             if (shared.messages.empty()) {
                 return false;
             }
-            checker.take(shared.messages.front().data(), shared.messages.front().size());
+            checker.check(shared.messages.front().data(), shared.messages.front().size());
             shared.messages.pop_front();
             if (shared.fault == Fault::toils && checker.received() == 500) {
                 toil();

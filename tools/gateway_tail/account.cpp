@@ -49,7 +49,7 @@ Account::Epoch* Account::epoch_of(std::string_view topic, std::uint32_t index, s
     return &each.epochs.back();
 }
 
-void Account::give_first(const Sample& sample) {
+void Account::add_first(const Sample& sample) {
     Epoch* const epoch = epoch_of(sample.topic, sample.topic_index, sample.epoch);
     if (epoch == nullptr) {
         return;

@@ -35,7 +35,7 @@ class Account {
         std::array<std::uint64_t, reasons> lost_by_reason{};
     };
 
-    void give(const Sample& sample) {
+    void add(const Sample& sample) {
         ++counts_.samples;
         counts_.recovered += sample.replayed ? 1 : 0;
         if (sample.topic_index < topics_.size() && !topics_[sample.topic_index].epochs.empty()) {
@@ -45,7 +45,7 @@ class Account {
                 return;
             }
         }
-        give_first(sample);
+        add_first(sample);
     }
     void lose(const Gap& gap);
     void end_unknown(std::int64_t epoch);
@@ -87,7 +87,7 @@ class Account {
         std::vector<Epoch> epochs;
     };
 
-    void give_first(const Sample& sample);
+    void add_first(const Sample& sample);
     [[nodiscard]] bool take_entry() noexcept;
     Epoch* epoch_of(std::string_view topic, std::uint32_t index, std::int64_t id);
     [[nodiscard]] std::set<std::int64_t> epochs() const;

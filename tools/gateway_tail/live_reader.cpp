@@ -10,7 +10,7 @@
 namespace telegate::tail {
 namespace {
 
-bool take_object(PayloadFormat format, std::string_view topic, std::string_view payload, Splice& splice) {
+bool read_object(PayloadFormat format, std::string_view topic, std::string_view payload, Merger& merger) {
     ScannedSample scanned;
     SampleTexts texts;
     std::string_view rest = payload;
@@ -19,11 +19,11 @@ bool take_object(PayloadFormat format, std::string_view topic, std::string_view 
         return false;
     }
     scanned.sample.topic = topic;
-    splice.live(scanned.sample);
+    merger.live(scanned.sample);
     return true;
 }
 
-bool take_records(std::string_view topic, std::string_view payload, Splice& splice) {
+bool read_records(std::string_view topic, std::string_view payload, Merger& merger) {
     if (!are_sample_records(payload)) {
         return false;
     }
@@ -31,46 +31,46 @@ bool take_records(std::string_view topic, std::string_view payload, Splice& spli
     sample.topic = topic;
     for (; !payload.empty(); payload.remove_prefix(record_bytes)) {
         read_record(payload, sample);
-        splice.live(sample);
+        merger.live(sample);
     }
     return true;
 }
 
-void take_notice(NoticeKind kind, std::string_view topic, const NoticeFields& fields, Splice& splice) {
+void read_notice(NoticeKind kind, std::string_view topic, const NoticeFields& fields, Merger& merger) {
     if (kind == NoticeKind::gap) {
-        splice.gap({topic, fields.epoch_ms, fields.seqs.first, fields.seqs.last, parse_reason(fields.reason)});
+        merger.gap({topic, fields.epoch_ms, fields.seqs.first, fields.seqs.last, parse_reason(fields.reason)});
     } else {
-        splice.beat({topic, fields.epoch_ms, fields.seqs.last});
+        merger.beat({topic, fields.epoch_ms, fields.seqs.last});
     }
 }
 
-/// Passes a message to the splice. Returns false for a payload that is not of this format.
-bool take_as(PayloadFormat format, std::string_view topic, std::string_view payload, Splice& splice) {
+/// Passes a message to the merger. Returns false for a payload that is not of this format.
+bool read_as(PayloadFormat format, std::string_view topic, std::string_view payload, Merger& merger) {
     for (const auto& [suffix, kind] :
          {std::pair(gap_suffix, NoticeKind::gap), std::pair(beat_suffix, NoticeKind::beat)}) {
         if (topic.ends_with(suffix)) {
             topic.remove_suffix(suffix.size());
             const auto fields = read_notice(format, kind, payload);
             if (fields && fields->seqs.last <= seq_max) {
-                take_notice(kind, topic, *fields, splice);
+                read_notice(kind, topic, *fields, merger);
                 return true;
             }
             return false;
         }
     }
-    return format == PayloadFormat::record ? take_records(topic, payload, splice)
-                                           : take_object(format, topic, payload, splice);
+    return format == PayloadFormat::record ? read_records(topic, payload, merger)
+                                           : read_object(format, topic, payload, merger);
 }
 
 }  // namespace
 
 void LiveReader::read(std::string_view topic, std::string_view payload) {
     if (topic.size() <= topic_bytes_max) {
-        if (take_as(format_, topic, payload, *splice_)) {
+        if (read_as(format_, topic, payload, *merger_)) {
             return;
         }
         for (const PayloadFormat format : payload_format_names.values) {
-            if (format != format_ && take_as(format, topic, payload, *splice_)) {
+            if (format != format_ && read_as(format, topic, payload, *merger_)) {
                 format_ = format;
                 return;
             }

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "config/payload_format.hpp"
-#include "splice.hpp"
+#include "merger.hpp"
 
 #include <cstdint>
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace telegate::tail {
 
-/// Parses the messages of a publish endpoint and passes the samples and notices to the splice. The format is detected
+/// Parses the messages of a publish endpoint and passes the samples and notices to the merger. The format is detected
 /// from the payload; the format of the last message is tried first, because an endpoint uses only one.
 ///
 /// Threads: one.
@@ -17,7 +17,7 @@ namespace telegate::tail {
 /// Failure: a message that cannot be parsed is counted; its samples appear as a gap.
 class LiveReader {
   public:
-    explicit LiveReader(Splice& splice) noexcept : splice_(&splice) {}
+    explicit LiveReader(Merger& merger) noexcept : merger_(&merger) {}
 
     void read(std::string_view topic, std::string_view payload);
 
@@ -29,7 +29,7 @@ class LiveReader {
     static constexpr std::size_t topic_bytes_max = 256;
 
   private:
-    Splice* splice_;
+    Merger* merger_;
     PayloadFormat format_ = PayloadFormat::json;
     std::uint64_t not_understood_ = 0;
     std::string strange_topic_;

@@ -22,8 +22,8 @@ void Narrator::lose(const Gap& gap) {
 }
 
 std::string Narrator::line(const Account::Counts& counts) const {
-    const std::uint64_t recovered = counts.recovered - told_.recovered;
-    const std::uint64_t lost = counts.lost - told_.lost;
+    const std::uint64_t recovered = counts.recovered - reported_.recovered;
+    const std::uint64_t lost = counts.lost - reported_.lost;
     std::string out = is_back_ ? "reconnected: " : "";
     if (recovered > 0) {
         out += counted(recovered, "sample") + " recovered by replay";
@@ -32,7 +32,7 @@ std::string Narrator::line(const Account::Counts& counts) const {
         out += (recovered > 0 ? ", " : "") + grouped(lost) + " lost (";
         std::string words;
         for (std::size_t reason = 0; reason < reasons; ++reason) {
-            if (counts.lost_by_reason[reason] != told_.lost_by_reason[reason]) {
+            if (counts.lost_by_reason[reason] != reported_.lost_by_reason[reason]) {
                 words += (words.empty() ? "" : ", ") + std::string(to_string(static_cast<Reason>(reason)));
             }
         }
@@ -46,7 +46,7 @@ std::string Narrator::line(const Account::Counts& counts) const {
 }
 
 std::optional<std::string> Narrator::words(Time now, bool is_settled, const Account::Counts& counts) {
-    if (counts.recovered == told_.recovered && counts.lost == told_.lost && !is_back_) {
+    if (counts.recovered == reported_.recovered && counts.lost == reported_.lost && !is_back_) {
         return std::nullopt;
     }
     since_ = since_ == Time::max() ? now : since_;
@@ -55,7 +55,7 @@ std::optional<std::string> Narrator::words(Time now, bool is_settled, const Acco
     }
     std::string said = line(counts);
     *this = Narrator(recovers_);
-    told_ = counts;
+    reported_ = counts;
     said_ = now + pause;
     return said;
 }

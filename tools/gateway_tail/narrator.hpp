@@ -33,7 +33,7 @@ class Narrator {
     [[nodiscard]] std::string line(const Account::Counts& counts) const;
 
     bool recovers_;
-    Account::Counts told_;  // already reported
+    Account::Counts reported_;  // already reported
     std::string ranges_;
     std::string last_topic_;
     std::size_t ranges_shown_ = 0;

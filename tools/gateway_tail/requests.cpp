@@ -17,7 +17,7 @@ constexpr milliseconds answer_timeout{1'000};
 constexpr unsigned doublings_max = 4;
 /// Delay after a connection is made until a second snapshot is requested, for samples that were published before the
 /// subscription took effect.
-constexpr milliseconds look_delay{500};
+constexpr milliseconds check_delay{500};
 
 }  // namespace
 
@@ -30,19 +30,19 @@ Requests::Requests(std::vector<std::string> prefixes, std::string since)
 
 void Requests::live_up(Time now) noexcept {
     is_live_up_ = true;
-    look_again(now);
+    schedule_check(now);
 }
 
 void Requests::live_down() noexcept {
     is_live_up_ = false;
-    look_at_ = lost_at_ = never;
+    check_at_ = lost_at_ = never;
 }
 
 void Requests::services_up() noexcept {
     are_services_up_ = true;
     unreachable_at_ = never;
     answers_missing_ = 0;
-    ask_after_ = Time::min();
+    held_until_ = Time::min();
 }
 
 void Requests::services_down(Time now) noexcept {
@@ -135,25 +135,25 @@ bool Requests::leave_out(const Request& request, const std::string& pointer) {
     return request.kind == Kind::since && pointer == "/earlier_runs" && std::exchange(knows_earlier_runs_, false);
 }
 
-void Requests::look_again(Time now) noexcept {
-    look_at_ = is_live_up_ ? now + look_delay : never;
+void Requests::schedule_check(Time now) noexcept {
+    check_at_ = is_live_up_ ? now + check_delay : never;
 }
 
-bool Requests::is_look_due(Time now) noexcept {
-    const bool is_due = now >= look_at_;
-    look_at_ = is_due ? never : look_at_;
+bool Requests::is_check_due(Time now) noexcept {
+    const bool is_due = now >= check_at_;
+    check_at_ = is_due ? never : check_at_;
     return is_due;
 }
 
-bool Requests::may_ask(Time now) noexcept {
+bool Requests::may_send(Time now) noexcept {
     if (in_flight_ && now >= answer_due_) {
         in_flight_.reset();
         ++answers_missing_;
     }
-    return are_services_up_ && is_live_up_ && !in_flight_ && now >= ask_after_;
+    return are_services_up_ && is_live_up_ && !in_flight_ && now >= held_until_;
 }
 
-const Request& Requests::ask(Request request, Time now) {
+const Request& Requests::begin(Request request, Time now) {
     request.id = ++last_id_;
     answer_due_ = now + answer_timeout * (1 << std::min(answers_missing_, doublings_max));
     return in_flight_.emplace(std::move(request));
@@ -167,7 +167,7 @@ std::optional<Request> Requests::take_answered(std::uint64_t id) {
     return std::exchange(in_flight_, std::nullopt);
 }
 
-void Requests::note_progress(Time now) noexcept {
+void Requests::record_progress(Time now) noexcept {
     lost_at_ = lost_at_ == never ? never : now + silent_max;
 }
 
@@ -195,7 +195,7 @@ Time Requests::next_turn(bool has_holes) const noexcept {
         return never;
     }
     const bool may_ask = are_services_up_ && (has_holes || !pages_.empty());
-    return std::min({look_at_, hope_ends(), in_flight_ ? answer_due_ : may_ask ? ask_after_ : never});
+    return std::min({check_at_, hope_ends(), in_flight_ ? answer_due_ : may_ask ? held_until_ : never});
 }
 
 }  // namespace telegate::tail

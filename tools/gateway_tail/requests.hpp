@@ -47,21 +47,21 @@ class Requests {
     [[nodiscard]] bool leave_out(const Request& request, const std::string& pointer);
 
     /// Schedules one more snapshot, some time after a connection was made.
-    void look_again(Time now) noexcept;
-    void drop_look() noexcept { look_at_ = never; }
+    void schedule_check(Time now) noexcept;
+    void cancel_check() noexcept { check_at_ = never; }
     /// Returns true once when it is due.
-    [[nodiscard]] bool is_look_due(Time now) noexcept;
+    [[nodiscard]] bool is_check_due(Time now) noexcept;
 
     /// Returns whether a request may be sent. Drops the one in flight if its reply is overdue.
-    [[nodiscard]] bool may_ask(Time now) noexcept;
+    [[nodiscard]] bool may_send(Time now) noexcept;
     /// Assigns an id to the request and marks it as in flight.
-    [[nodiscard]] const Request& ask(Request request, Time now);
+    [[nodiscard]] const Request& begin(Request request, Time now);
     /// Returns the request that the reply is for, or nullopt if no such request is in flight.
     [[nodiscard]] std::optional<Request> take_answered(std::uint64_t id);
     [[nodiscard]] bool is_in_flight() const noexcept { return in_flight_.has_value(); }
-    void ask_after(Time time) noexcept { ask_after_ = time; }
+    void hold_until(Time time) noexcept { held_until_ = time; }
     /// Records that the services returned data or promised to do so.
-    void note_progress(Time now) noexcept;
+    void record_progress(Time now) noexcept;
 
     /// Returns true once when to stop waiting for missing samples. Call it regularly with whether any are missing.
     /// While the publish endpoint is disconnected it returns false, because the gateway may reconnect and help.
@@ -86,8 +86,8 @@ class Requests {
     std::uint64_t last_id_ = 0;
     unsigned answers_missing_ = 0;  // consecutive
     Time answer_due_ = never;
-    Time ask_after_ = Time::min();
-    Time look_at_ = never;
+    Time held_until_ = Time::min();
+    Time check_at_ = never;
     // When missing samples are lost:
     Time lost_at_ = never;         // replies do not help; never: none are missing
     Time unreachable_at_ = never;  // services are unreachable; never: they are reachable

@@ -60,7 +60,7 @@ struct Sample {
     std::string_view unit;  // empty in the record format
     Quality quality = Quality::good;
     bool replayed = false;          // whether the sample was missed and then recovered by a replay
-    std::uint32_t topic_index = 0;  // index in the splice: topics are numbered in order of appearance, from 0
+    std::uint32_t topic_index = 0;  // index in the merger: topics are numbered in order of appearance, from 0
 };
 
 /// A range of seqs of one topic that are lost or requested: a gap notice, or an entry of `gone`.

@@ -1,6 +1,6 @@
 #include "seq_line.hpp"
 
-#include "splice.hpp"
+#include "merger.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -123,7 +123,7 @@ void SeqLine::mark(std::uint64_t first, std::uint64_t last, State state, Reason 
     });
 }
 
-void SeqLine::give_up(Reason reason, std::uint64_t first, std::uint64_t last) {
+void SeqLine::abandon(Reason reason, std::uint64_t first, std::uint64_t last) {
     change(first, last, [reason](Range& range) {
         if (range.state < State::gone) {
             range.reason = range.state == State::reported ? range.reason : reason;
@@ -132,7 +132,7 @@ void SeqLine::give_up(Reason reason, std::uint64_t first, std::uint64_t last) {
     });
 }
 
-void SeqLine::drain(const Sample& head, SpliceOutput& output) {
+void SeqLine::drain(const Sample& head, MergerOutput& output) {
     while (is_started() && !ranges_.empty() && ranges_.begin()->second.state >= State::gone) {
         const auto at = ranges_.begin();
         next_ = std::next(at) == ranges_.end() ? end_ : std::next(at)->first;
@@ -142,21 +142,21 @@ void SeqLine::drain(const Sample& head, SpliceOutput& output) {
             Sample sample = head;
             sample.epoch = epoch_;
             sample.seq = at->first;
-            give(at->second, sample, output);
+            write_to(at->second, sample, output);
         }
         remove(at);
     }
 }
 
 /// `sample` has what the samples of the range have in common, and the first seq.
-void SeqLine::give(const Range& range, Sample sample, SpliceOutput& output) const {
+void SeqLine::write_to(const Range& range, Sample sample, MergerOutput& output) const {
     for (const Item& item : range.samples) {
         sample.time_utc_ns = item.time_utc_ns;
         sample.value = item.value;
         sample.value.text = item.text;
         sample.quality = item.quality;
         sample.replayed = item.replayed;
-        output.give(sample);
+        output.write(sample);
         ++sample.seq;
     }
 }

@@ -10,13 +10,13 @@
 
 namespace telegate::tail {
 
-class SpliceOutput;
+class MergerOutput;
 
 /// The seqs of one topic in one epoch, from the next one to output to the last one that is known to exist. Ranges of
 /// them are missing, lost, or have arrived early.
 ///
 /// Threads: one.
-/// Limits: those of the splice, which are counted in `Kept`; the owner calls drop_ahead() when they are exceeded.
+/// Limits: those of the merger, which are counted in `Kept`; the owner calls drop_ahead() when they are exceeded.
 /// Failure: std::bad_alloc.
 class SeqLine {
   public:
@@ -64,7 +64,7 @@ class SeqLine {
     void mark(std::uint64_t first, std::uint64_t last, State state, Reason reason);
     /// Marks known seqs of this range that are missing as lost, for the reason of a notice if there was one, else for
     /// `reason`.
-    void give_up(Reason reason, std::uint64_t first = 0, std::uint64_t last = seq_max);
+    void abandon(Reason reason, std::uint64_t first = 0, std::uint64_t last = seq_max);
     [[nodiscard]] std::uint64_t last_known() const noexcept { return end_ - 1; }
 
     /// Marks the epoch as ending because the gateway started another one. Its last seq must then be requested.
@@ -91,7 +91,7 @@ class SeqLine {
     }
 
     /// Outputs the samples and losses that are next in order. `head` supplies the topic, its index and its unit.
-    void drain(const Sample& head, SpliceOutput& output);
+    void drain(const Sample& head, MergerOutput& output);
     /// Discards what is kept; it is requested again.
     void drop_ahead();
 
@@ -117,7 +117,7 @@ class SeqLine {
     Ranges::iterator join(Ranges::iterator at);
     template <class Change>
     void change(std::uint64_t first, std::uint64_t last, const Change& change);
-    void give(const Range& range, Sample sample, SpliceOutput& output) const;
+    void write_to(const Range& range, Sample sample, MergerOutput& output) const;
 
     std::int64_t epoch_;
     Kept* kept_;

@@ -38,7 +38,7 @@ SocketOptions socket_options(const std::optional<CurveClient>& curve) {
 }
 
 /// Time limit for the last snapshot.
-constexpr milliseconds look_max{1'000};
+constexpr milliseconds check_time_max{1'000};
 /// Time limit for the recovery of missing samples.
 constexpr milliseconds settle_max{2'000};
 constexpr std::size_t summary_ranges_max = 20;
@@ -48,12 +48,12 @@ constexpr std::size_t summary_ranges_max = 20;
 Tail::Tail(TailOptions options)
     : options_(std::move(options)),
       output_(options_),
-      splice_({.prefixes = options_.prefixes,
+      merger_({.prefixes = options_.prefixes,
                .since = options_.since,
                .last = options_.last,
                .recover = options_.services.has_value()},
               output_),
-      reader_(splice_),
+      reader_(merger_),
       subscriber_(reactor_, socket_options(options_.publish_curve)),
       began_(steady_clock::now()),
       troubles_(options_.publish_curve.has_value(), options_.services_curve.has_value()) {
@@ -90,24 +90,24 @@ void Tail::watch(const MonitorEvent& event, bool is_live) {
     }
 }
 
-void Tail::take_live() {
+void Tail::receive_live() {
     while (subscriber_.receive(batch_)) {
         for (const Message message : batch_) {
-            if (takes_live_ && message.size() == 2) {
+            if (reads_live_ && message.size() == 2) {
                 reader_.read(message.text(0), message.text(1));
             }
         }
     }
 }
 
-void Tail::take_answers(Time now) {
+void Tail::receive_answers(Time now) {
     while (dealer_ && dealer_->receive(batch_)) {
         for (const Message message : batch_) {
             Answer answer;
             std::string what;
             if (parse_answer(message.text(message.size() - 1), answer, what)) {
                 output_.make_room(answer);
-                splice_.answer(answer, now);
+                merger_.answer(answer, now);
             } else {
                 say_once("invalid reply from the services: " + what);
             }
@@ -115,11 +115,11 @@ void Tail::take_answers(Time now) {
     }
 }
 
-void Tail::take_news(Time now) {
+void Tail::handle_news(Time now) {
     for (const News news : std::exchange(news_, {})) {
         switch (news) {
             case News::live_up:
-                splice_.live_up(now);
+                merger_.live_up(now);
                 output_.narrator().regained_connection();
                 is_connected_ = was_connected_ = true;
                 break;
@@ -128,23 +128,23 @@ void Tail::take_news(Time now) {
                     say("connection lost, reconnecting");
                     output_.narrator().lost_connection();
                 }
-                splice_.live_down();
+                merger_.live_down();
                 is_connected_ = false;
                 break;
             case News::services_up:
                 if (options_.is_last_only() && !was_connected_) {
-                    splice_.live_up(now);  // there is no live connection, so timeouts for the services start here
+                    merger_.live_up(now);  // there is no live connection, so timeouts for the services start here
                     was_connected_ = true;
                 }
-                splice_.services_up();
+                merger_.services_up();
                 break;
-            case News::services_down: splice_.services_down(now); break;
+            case News::services_down: merger_.services_down(now); break;
         }
     }
 }
 
-void Tail::ask(Time now) {
-    const std::optional<Request> request = splice_.turn(now);
+void Tail::send_request(Time now) {
+    const std::optional<Request> request = merger_.turn(now);
     if (request && dealer_) {
         // A request that cannot be sent now counts as unanswered and is sent again.
         static_cast<void>(dealer_->send({to_json(*request)}));
@@ -167,12 +167,12 @@ void Tail::say_what_is_new() {
         append_printable(topic, reader_.strange_topic());
         say_once("cannot parse a message on topic \"" + topic + "\"; further ones are not reported");
     }
-    say_splice_news();
+    say_merger_news();
     say_begin_of_history();
 }
 
-void Tail::say_splice_news() {
-    const SpliceCounts& counts = splice_.counts();
+void Tail::say_merger_news() {
+    const MergerCounts& counts = merger_.counts();
     const bool is_refused = counts.refusal != refusal_said_;
     const bool is_without_begin = counts.baseline_failed && options_.services && !is_without_begin_;
     if (is_refused || is_without_begin) {
@@ -189,14 +189,14 @@ void Tail::say_splice_news() {
         say(words);
     }
     if (counts.topics_refused > 0) {
-        say_once("more than " + grouped(splice_limits::topics_max) + " topics; the others are ignored");
+        say_once("more than " + grouped(merger_limits::topics_max) + " topics; the others are ignored");
     }
 }
 
 /// The gateway does not report where its history begins, so this is derived from the earliest sample that it returned.
 void Tail::say_begin_of_history() {
-    const std::optional<std::int64_t> first = splice_.counts().since_first_utc_ns;
-    if (!splice_.has_begun() || !first) {
+    const std::optional<std::int64_t> first = merger_.counts().since_first_utc_ns;
+    if (!merger_.has_begun() || !first) {
         return;
     }
     constexpr std::int64_t ns_per_s = 1'000'000'000;  // the difference of any two times in seconds fits
@@ -215,14 +215,14 @@ void Tail::say_begin_of_history() {
 }
 
 void Tail::turn(Time now) {
-    reactor_.run_until(std::clamp(splice_.next_turn(), now, now + turn_max));
-    take_live();
+    reactor_.run_until(std::clamp(merger_.next_turn(), now, now + turn_max));
+    receive_live();
     const Time later = steady_clock::now();
-    take_answers(later);
-    take_news(later);
-    ask(later);
+    receive_answers(later);
+    handle_news(later);
+    send_request(later);
     say_what_is_new();
-    output_.turn(later, splice_.is_settled());
+    output_.turn(later, merger_.is_settled());
 }
 
 bool Tail::has_timed_out(Time now) const {
@@ -231,7 +231,7 @@ bool Tail::has_timed_out(Time now) const {
 
 bool Tail::is_done(Time now) {
     const bool is_over = options_.duration && now - began_ >= *options_.duration;
-    const bool has_last = options_.is_last_only() && (splice_.has_begun() || !splice_.counts().refusal.empty());
+    const bool has_last = options_.is_last_only() && (merger_.has_begun() || !merger_.counts().refusal.empty());
     return stop_signals::count() > 0 || is_over || has_last || output_.is_done() || has_timed_out(now);
 }
 
@@ -249,7 +249,7 @@ int Tail::run() {
     Time now = began_;
     for (Time before = now; !is_done(now); before = std::exchange(now, steady_clock::now())) {
         if (now - before >= stall_min) {
-            splice_.stalled(now);
+            merger_.stalled(now);
         }
         turn(now);
     }
@@ -269,21 +269,21 @@ void Tail::settle() {
     const Time begin = steady_clock::now();
     const int signals = stop_signals::count();
     const auto is_worth_it = [&](Time now) {
-        return is_connected_ && !output_.is_done() && stop_signals::count() == signals && !splice_.is_settled() &&
-               now < begin + (splice_.is_missing() ? settle_max : look_max);
+        return is_connected_ && !output_.is_done() && stop_signals::count() == signals && !merger_.is_settled() &&
+               now < begin + (merger_.is_missing() ? settle_max : check_time_max);
     };
-    splice_.look_last();
-    Time live_end = begin + look_max;
+    merger_.request_last_snapshot();
+    Time live_end = begin + check_time_max;
     for (Time now = begin; is_worth_it(now); now = steady_clock::now()) {
-        takes_live_ = now < live_end;
+        reads_live_ = now < live_end;
         turn(now);
-        live_end = splice_.has_looked_last() ? std::min(live_end, now + Splice::on_its_way) : live_end;
+        live_end = merger_.has_last_snapshot() ? std::min(live_end, now + Merger::on_its_way) : live_end;
     }
 }
 
 /// Adds the reasons why samples with unknown seqs may be missing.
-void Tail::note_doubts() {
-    const SpliceCounts& counts = splice_.counts();
+void Tail::record_doubts() {
+    const MergerCounts& counts = merger_.counts();
     const char* const fault = !is_connected_            ? "no connection"
                               : !counts.refusal.empty() ? "the services refused the request"
                                                         : "no reply from the services";
@@ -292,13 +292,13 @@ void Tail::note_doubts() {
         account.doubt("since", std::string("samples requested with --since are missing: ") + fault);
     }
     if (counts.topics_refused > 0) {
-        account.doubt("topics", "more than " + grouped(splice_limits::topics_max) + " topics: " +
+        account.doubt("topics", "more than " + grouped(merger_limits::topics_max) + " topics: " +
                                     counted(counts.topics_refused, "message") + " of other topics ignored");
     }
-    if (options_.services && !splice_.has_looked_last() && !output_.is_done()) {
+    if (options_.services && !merger_.has_last_snapshot() && !output_.is_done()) {
         account.doubt("end", std::string("the last published samples may be missing: ") + fault);
-        if (splice_.epoch() != 0) {
-            account.doubt_end(splice_.epoch());
+        if (merger_.epoch() != 0) {
+            account.doubt_end(merger_.epoch());
         }
     }
 }
@@ -352,10 +352,10 @@ bool Tail::say_unmatched() const {
 }
 
 int Tail::finish_last() const {
-    if (splice_.has_begun() && !splice_.counts().baseline_failed && splice_.counts().refusal.empty()) {
+    if (merger_.has_begun() && !merger_.counts().baseline_failed && merger_.counts().refusal.empty()) {
         return !output_.is_done() && say_unmatched() ? exit_code::lost : exit_code::nothing_lost;
     }
-    if (splice_.counts().refusal.empty() && !is_without_begin_) {
+    if (merger_.counts().refusal.empty() && !is_without_begin_) {
         say("the services at " + to_string(*options_.services) + " sent no reply");
     }
     return exit_code::unavailable;
@@ -375,11 +375,11 @@ int Tail::finish_stream() {
 
 int Tail::finish() {
     if (!output_.is_done()) {
-        splice_.finish();
+        merger_.finish();
     }
     output_.turn(steady_clock::now(), true);
     if (!options_.is_last_only()) {
-        note_doubts();
+        record_doubts();
     }
     if (!was_connected_) {
         say("cannot reach the gateway: nothing was received");

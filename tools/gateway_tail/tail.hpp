@@ -5,7 +5,7 @@
 #include "core/reactor.hpp"
 #include "core/subscriber.hpp"
 #include "live_reader.hpp"
-#include "splice.hpp"
+#include "merger.hpp"
 #include "tail_options.hpp"
 #include "tail_output.hpp"
 #include "troubles.hpp"
@@ -17,7 +17,7 @@
 
 namespace telegate::tail {
 
-/// gateway_tail without its command line: two sockets, the splice between them and the output, and one thread.
+/// gateway_tail without its command line: two sockets, the merger between them and the output, and one thread.
 ///
 /// Threads: one.
 /// Limits: those of its parts; reads ahead by one receive buffer per socket.
@@ -35,20 +35,20 @@ class Tail {
     void connect();
     void watch(const MonitorEvent& event, bool is_live);
     void turn(Time now);
-    void take_live();
-    void take_answers(Time now);
-    void take_news(Time now);
-    void ask(Time now);
+    void receive_live();
+    void receive_answers(Time now);
+    void handle_news(Time now);
+    void send_request(Time now);
     void say_once(const std::string& words);
     void say_what_is_new();
-    void say_splice_news();
+    void say_merger_news();
     void say_begin_of_history();
     [[nodiscard]] bool is_done(Time now);
     [[nodiscard]] bool has_timed_out(Time now) const;
 
     // Ending the program.
     void settle();
-    void note_doubts();
+    void record_doubts();
     [[nodiscard]] bool say_output_fault() const;
     [[nodiscard]] bool can_write_report() const;
     [[nodiscard]] bool write_report() const;
@@ -59,7 +59,7 @@ class Tail {
 
     TailOptions options_;
     TailOutput output_;
-    Splice splice_;
+    Merger merger_;
     LiveReader reader_;
     Reactor reactor_;
     Subscriber subscriber_;
@@ -68,7 +68,7 @@ class Tail {
     std::vector<News> news_;
 
     Time began_;
-    bool takes_live_ = true;
+    bool reads_live_ = true;
     bool is_connected_ = false;  // the required connections are established
     bool was_connected_ = false;
     Troubles troubles_;

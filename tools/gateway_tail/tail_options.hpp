@@ -2,7 +2,7 @@
 
 #include "core/curve.hpp"
 #include "core/endpoint.hpp"
-#include "splice.hpp"
+#include "merger.hpp"
 
 #include <array>
 #include <chrono>

@@ -23,11 +23,11 @@ TailOutput::TailOutput(const TailOptions& options)
     console_.buffer() += lines_.head();
 }
 
-void TailOutput::give(const Sample& sample) {
+void TailOutput::write(const Sample& sample) {
     if (is_full_) {
         return;
     }
-    account_.give(sample);
+    account_.add(sample);
     is_full_ = account_.counts().samples == options_.count;
     if (options_.format != OutputFormat::none) {
         lines_.append(console_.buffer(), sample);

@@ -2,22 +2,22 @@
 
 #include "account.hpp"
 #include "console.hpp"
+#include "merger.hpp"
 #include "narrator.hpp"
 #include "sample_lines.hpp"
-#include "splice.hpp"
 #include "tail_options.hpp"
 
 namespace telegate::tail {
 
-/// Prints the output of the splice and records it in the account.
+/// Prints the output of the merger and records it in the account.
 ///
 /// Threads: one. Limits: those of its parts. Failure: std::bad_alloc; see Console for write errors.
-class TailOutput final : public SpliceOutput {
+class TailOutput final : public MergerOutput {
   public:
     /// Keeps a reference to `options`.
     explicit TailOutput(const TailOptions& options);
 
-    void give(const Sample& sample) override;
+    void write(const Sample& sample) override;
     void lose(const Gap& gap) override;
     void end_unknown(std::int64_t epoch) override;
 

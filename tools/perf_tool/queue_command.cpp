@@ -49,7 +49,7 @@ void consume(Queue& queue, std::uint64_t samples, bool is_bulk, Receipts& receip
     while (receipts.count() < samples) {
         const std::size_t count = queue.pop(taken);
         for (const Sample& sample : std::span(taken).first(count)) {
-            receipts.take(sample);
+            receipts.record(sample);
         }
         if (count == 0) {
             if (receipts.count() + lost_by(queue) == samples) {
@@ -108,7 +108,7 @@ double cross_locked(std::uint64_t samples, bool moves) {
         LabeledSample sample;
         while (receipts.count() < samples) {
             queue.pop(std::span(&sample, 1));
-            receipts.take(sample);
+            receipts.record(sample);
         }
     });
     for (std::uint64_t seq = 1; seq <= samples; ++seq) {

@@ -78,7 +78,7 @@ class Receipts {
     explicit Receipts(std::size_t producers) : last_(producers, 0) {}
 
     template <class Sample>
-    void take(const Sample& sample) noexcept {
+    void record(const Sample& sample) noexcept {
         std::uint64_t& last = last_[producer_of(sample)];
         rising_ = rising_ && sample.seq > last;
         last = sample.seq;
@@ -214,9 +214,9 @@ class BoundedEngine {
             : queue(owner.queue_), way_in(owner.has_first_.exchange(true) ? queue.add_producer() : queue.first()) {
             queue.enroll(way_in);
         }
-        void push(const Sample& sample) { queue.push(way_in, sample, no_note); }
-        void push(std::span<const Sample> samples) { queue.push(way_in, samples, no_note); }
-        static void no_note(const Sample&, QueueLoss) noexcept {}
+        void push(const Sample& sample) { queue.push(way_in, sample, no_report); }
+        void push(std::span<const Sample> samples) { queue.push(way_in, samples, no_report); }
+        static void no_report(const Sample&, QueueLoss) noexcept {}
         BoundedQueue<Sample>& queue;
         typename BoundedQueue<Sample>::Producer& way_in;
     };

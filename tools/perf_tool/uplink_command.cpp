@@ -152,7 +152,7 @@ struct Progress {
 };
 
 /// The part of a delivery between two points in time.
-struct Stretch {
+struct Interval {
     Progress begin;
     Progress end;
 
@@ -194,7 +194,8 @@ void check_complete(const std::vector<Message>& messages, std::uint64_t samples)
 }
 
 /// Runs a gateway with the log in `folder` until everything in it is in the stream.
-Stretch deliver(const UplinkOptions& options, const std::string& format, const ScratchFolder& folder, std::size_t run) {
+Interval deliver(const UplinkOptions& options, const std::string& format, const ScratchFolder& folder,
+                 std::size_t run) {
     const std::string name = format + std::to_string(run);  // has no cursor yet
     const GatewayProcess gateway(
         {options.program, folder.write(name + ".ini",
@@ -270,7 +271,7 @@ void deliver_both(Delivery& delivery, UplinkOptions options, const std::string& 
     const Progress begin{0, process_cpu_ns()};
     delivery.stream.publish(messages);
     const Progress end{static_cast<double>(delivery.samples), process_cpu_ns()};
-    Stretch{begin, end}.add_to(report, table, "libnats " + format, {});
+    Interval{begin, end}.add_to(report, table, "libnats " + format, {});
     delivery.stream.clear();
 }
 

@@ -36,7 +36,7 @@ ParsedTailOptions parse(std::vector<const char*> arguments) {
 TEST_CASE("the report lists received, lost and duplicate samples", "[tail][account]") {
     Account account;
     for (const std::uint64_t seq : {1U, 2U, 3U, 6U, 7U, 7U}) {
-        account.give(sample(seq, seq == 3));
+        account.add(sample(seq, seq == 3));
     }
     account.lose(gap(4, 5));
     account.end_unknown(8);
@@ -54,7 +54,7 @@ TEST_CASE("the report lists received, lost and duplicate samples", "[tail][accou
 
 TEST_CASE("the report marks a doubtful end as unknown and names the doubt", "[tail][account]") {
     Account account;
-    account.give(sample(1));
+    account.add(sample(1));
     CHECK_FALSE(account.is_in_doubt());
     CHECK(nlohmann::json::parse(account.report())["doubts"] == nlohmann::json::array());
     account.doubt("since", "the history is missing");
@@ -90,7 +90,7 @@ TEST_CASE("recovered samples are reported once settled, at most once a second", 
     narrator.lost_connection();
     CHECK_FALSE(narrator.words(now, true, account.counts()).has_value());
     narrator.regained_connection();
-    account.give(sample(1, true));
+    account.add(sample(1, true));
     account.lose(gap(43, 54));
     narrator.lose(gap(43, 54));
     CHECK_FALSE(narrator.words(now, false, account.counts()).has_value());

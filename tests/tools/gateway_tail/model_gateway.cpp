@@ -33,15 +33,15 @@ void ModelGateway::send(Message message) {
     stream_.push_back(std::move(message));
 }
 
-void ModelGateway::tell_dropped(const std::string& topic) {
+void ModelGateway::report_dropped(const std::string& topic) {
     Truth& each = truth(topic);
-    std::uint64_t first = each.last_told + 1;
+    std::uint64_t first = each.last_reported + 1;
     while (first <= each.fates.size() && each.fates[first - 1] == Fate::queue_overflow) {
         ++first;
     }
-    if (first > each.last_told + 1) {
-        send({Kind::gap, topic, epoch_, each.last_told + 1, first - 1, Reason::queue_overflow});
-        each.last_told = first - 1;
+    if (first > each.last_reported + 1) {
+        send({Kind::gap, topic, epoch_, each.last_reported + 1, first - 1, Reason::queue_overflow});
+        each.last_reported = first - 1;
     }
 }
 
@@ -52,15 +52,15 @@ void ModelGateway::sample(const std::string& topic) {
     if (is_dropped) {
         return;
     }
-    tell_dropped(topic);
-    each.last_told = each.fates.size();
-    history_.push_back({topic, each.last_told});
+    report_dropped(topic);
+    each.last_reported = each.fates.size();
+    history_.push_back({topic, each.last_reported});
     ++positions_;
     if (history_.size() > troubles_.history_samples) {
         truth(history_.front().topic).first_held = history_.front().seq + 1;
         history_.pop_front();
     }
-    send({Kind::sample, topic, epoch_, each.last_told, 0, Reason::other});
+    send({Kind::sample, topic, epoch_, each.last_reported, 0, Reason::other});
 }
 
 void ModelGateway::beat_all() {
@@ -71,8 +71,8 @@ void ModelGateway::beat_all() {
         }
     }
     for (const std::string& topic : topics) {
-        tell_dropped(topic);
-        send({Kind::beat, topic, epoch_, truth(topic).last_told, 0, Reason::other});
+        report_dropped(topic);
+        send({Kind::beat, topic, epoch_, truth(topic).last_reported, 0, Reason::other});
     }
     send({Kind::beat, "silent/x", epoch_, 0, 0, Reason::other});
 }
@@ -100,7 +100,7 @@ void ModelGateway::restart() {
 void ModelGateway::connect() {
     if (!std::exchange(was_connected_, true)) {
         for (auto& [key, each] : truths_) {
-            each.told_before = each.last_told;
+            each.reported_before = each.last_reported;
         }
     }
     is_connected_ = true;
@@ -111,7 +111,7 @@ void ModelGateway::disconnect() {
     stream_.clear();
 }
 
-void ModelGateway::deliver(Splice& splice, std::size_t count) {
+void ModelGateway::deliver(Merger& merger, std::size_t count) {
     for (; count > 0 && !stream_.empty(); --count) {
         const Message message = stream_.front();
         stream_.pop_front();
@@ -119,13 +119,13 @@ void ModelGateway::deliver(Splice& splice, std::size_t count) {
             case Kind::sample: {
                 std::uint64_t& first = truths_[{message.topic, message.epoch}].first_early;
                 first = first == 0 && !has_replied_ ? message.first : first;
-                splice.live(sample_of(message.topic, message.epoch, message.first));
+                merger.live(sample_of(message.topic, message.epoch, message.first));
                 break;
             }
             case Kind::gap:
-                splice.gap({message.topic, message.epoch, message.first, message.last, message.reason});
+                merger.gap({message.topic, message.epoch, message.first, message.last, message.reason});
                 break;
-            case Kind::beat: splice.beat({message.topic, message.epoch, message.first}); break;
+            case Kind::beat: merger.beat({message.topic, message.epoch, message.first}); break;
         }
     }
 }
@@ -180,7 +180,7 @@ void ModelGateway::answer_snapshot(const Request& request, Answer& answer) {
     for (const auto& [key, each] : truths_) {
         const auto found = std::find(each.fates.rbegin(), each.fates.rend(), Fate::published);
         const auto published = static_cast<std::uint64_t>(each.fates.rend() - found);
-        const std::uint64_t reached = std::max(published, each.last_told);
+        const std::uint64_t reached = std::max(published, each.last_reported);
         if (key.second != epoch_ || key.first <= request.after || reached == 0) {
             continue;
         }
@@ -243,7 +243,7 @@ void ModelGateway::answer_holes(const Request& request, Answer& answer) {
             continue;
         }
         const Truth& each = found->second;
-        const std::uint64_t end = hole.last_seq == 0 ? each.last_told : std::min(hole.last_seq, each.last_told);
+        const std::uint64_t end = hole.last_seq == 0 ? each.last_reported : std::min(hole.last_seq, each.last_reported);
         for (std::uint64_t seq = hole.first_seq; seq <= end; ++seq) {
             if (each.fates[seq - 1] == Fate::queue_overflow) {
                 answer.gone.push_back({found->first.first, epoch_, seq, seq, Reason::dropped});
@@ -271,7 +271,7 @@ void ModelGateway::answer_former(const Request& request, Answer& answer) {
             return;
         }
         answer.is_end_known = answer.is_end_known && found->second.end_is_known;
-        const std::uint64_t end = answer.is_end_known ? found->second.fates.size() : found->second.last_told;
+        const std::uint64_t end = answer.is_end_known ? found->second.fates.size() : found->second.last_reported;
         const std::uint64_t last = hole.last_seq == 0 ? end : std::min(hole.last_seq, end);
         if (hole.first_seq <= last) {
             answer.gone.push_back({found->first.first, request.epoch, hole.first_seq, last, Reason::not_retained});

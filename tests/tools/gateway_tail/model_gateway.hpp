@@ -1,6 +1,6 @@
 #pragma once
 
-#include "gateway_tail/splice.hpp"
+#include "gateway_tail/merger.hpp"
 
 #include <cstdint>
 #include <deque>
@@ -24,16 +24,16 @@ struct ModelTroubles {
     bool is_old = false;  // does not know the keys `removed` and `earlier_runs`, and channels of earlier epochs
 };
 
-/// A model of a gateway as described in docs/wire.md, with one splice as its subscriber. It knows the expected output.
+/// A model of a gateway as described in docs/wire.md, with one merger as its subscriber. It knows the expected output.
 class ModelGateway {
   public:
     enum class Fate : std::uint8_t { published, queue_overflow };
     struct Truth {
-        std::vector<Fate> fates;        // by seq - 1
-        std::uint64_t first_held = 1;   // the history retains nothing below this seq
-        std::uint64_t last_told = 0;    // published, or reported in a gap
-        std::uint64_t told_before = 0;  // before the first connection
-        std::uint64_t first_early = 0;  // first sample that was delivered before the first snapshot, or 0
+        std::vector<Fate> fates;            // by seq - 1
+        std::uint64_t first_held = 1;       // the history retains nothing below this seq
+        std::uint64_t last_reported = 0;    // published, or reported in a gap
+        std::uint64_t reported_before = 0;  // before the first connection
+        std::uint64_t first_early = 0;      // first sample that was delivered before the first snapshot, or 0
         bool end_is_known = true;
     };
     using Key = std::pair<std::string, std::int64_t>;  // topic and epoch
@@ -49,8 +49,8 @@ class ModelGateway {
     void connect();
     /// Drops the messages in flight.
     void disconnect();
-    /// Passes up to `count` messages to the splice.
-    void deliver(Splice& splice, std::size_t count);
+    /// Passes up to `count` messages to the merger.
+    void deliver(Merger& merger, std::size_t count);
     /// Returns false if no reply is sent.
     [[nodiscard]] bool answer(const Request& request, Answer& answer);
 
@@ -81,7 +81,7 @@ class ModelGateway {
 
     Truth& truth(const std::string& topic) { return truths_[{topic, epoch_}]; }
     void send(Message message);
-    void tell_dropped(const std::string& topic);
+    void report_dropped(const std::string& topic);
     void answer_snapshot(const Request& request, Answer& answer);
     void answer_past(const Request& request, Answer& answer);
     void answer_since(const Request& request, Answer& answer);

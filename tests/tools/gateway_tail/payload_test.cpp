@@ -59,16 +59,16 @@ std::string to_cbor(const std::string& json) {
     return {cbor.begin(), cbor.end()};
 }
 
-struct Ignored final : SpliceOutput {
-    void give(const Sample& /*sample*/) override {}
+struct Ignored final : MergerOutput {
+    void write(const Sample& /*sample*/) override {}
     void lose(const Gap& /*gap*/) override {}
     void end_unknown(std::int64_t /*epoch*/) override {}
 };
 
 bool is_read(std::string_view topic, std::string_view payload) {
     Ignored output;
-    Splice splice({}, output);
-    LiveReader reader(splice);
+    Merger merger({}, output);
+    LiveReader reader(merger);
     reader.read(topic, payload);
     return reader.not_understood() == 0;
 }

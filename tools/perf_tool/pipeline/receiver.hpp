@@ -94,7 +94,7 @@ class Receiver {
         subscriber_.set_on_readable([this] {
             while (subscriber_.receive(batch_)) {
                 came_mono_ns_ = to_ns(std::chrono::steady_clock::now());
-                take_batch();
+                receive_batch();
             }
         });
         thread_ = std::thread([this] {
@@ -126,9 +126,9 @@ class Receiver {
     [[nodiscard]] std::int64_t last_mono_ns() const noexcept { return came_mono_ns_; }
 
   private:
-    void take_batch() {
+    void receive_batch() {
         for (const Message message : batch_) {
-            if (const char* const what = fault_.empty() ? take(message) : nullptr) {
+            if (const char* const what = fault_.empty() ? check_message(message) : nullptr) {
                 fault_ = what;
             }
         }
@@ -138,7 +138,7 @@ class Receiver {
     }
 
     /// Returns the fault of a message, or nullptr.
-    [[nodiscard]] const char* take(const Message& message) {
+    [[nodiscard]] const char* check_message(const Message& message) {
         if (message.text(0).ends_with("$gap")) {
             return nullptr;  // the queue counts the dropped samples
         }
@@ -157,14 +157,14 @@ class Receiver {
         next = numbers->last + 1;
         // Exact unless the queue dropped samples; then the capture time found may be too early.
         for (std::uint64_t index = 0; index < numbers->count; ++index) {
-            note((numbers->first + index - 1) * next_.size() + *channel);
+            record_delay((numbers->first + index - 1) * next_.size() + *channel);
         }
         samples_taken_ += numbers->count;
         return nullptr;
     }
 
     /// Samples of one tick in the same batch have the same delay.
-    void note(std::uint64_t sample) {
+    void record_delay(std::uint64_t sample) {
         const std::size_t tick = times_.tick_of(sample);
         if (tick != delay_tick_) {
             end_delay();

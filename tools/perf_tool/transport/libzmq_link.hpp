@@ -215,7 +215,7 @@ class Receiver {
         }
         const int bytes = receive_frame(buffer_);
         if (bytes >= 0) {
-            checker.take(uses_messages_ ? zmq_msg_data(&message_) : buffer_.data(), static_cast<std::size_t>(bytes));
+            checker.check(uses_messages_ ? zmq_msg_data(&message_) : buffer_.data(), static_cast<std::size_t>(bytes));
         }
         return bytes >= 0;
     }

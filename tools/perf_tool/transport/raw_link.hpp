@@ -126,7 +126,7 @@ class Receiver {
             if (std::memcmp(bytes_.data() + begin, header_.bytes.data(), header_.size) != 0) {
                 throw std::runtime_error("raw: a frame has the wrong header");
             }
-            checker.take(bytes_.data() + begin + header_.size, frame_bytes_ - header_.size);
+            checker.check(bytes_.data() + begin + header_.size, frame_bytes_ - header_.size);
         }
         std::memmove(bytes_.data(), bytes_.data() + begin, have_ - begin);
         have_ -= begin;

@@ -127,7 +127,7 @@ class TelegateReceiver {
         const std::optional<Message> message = reader_.next(receive_wait);
         if (message) {
             const Bytes payload = (*message)[message->size() - 1];
-            checker.take(payload.data(), payload.size());
+            checker.check(payload.data(), payload.size());
         }
         return message.has_value();
     }

@@ -119,7 +119,7 @@ class Checker {
           end_(work.messages),
           next_(first_) {}
 
-    void take(const void* data, std::size_t bytes) noexcept {
+    void check(const void* data, std::size_t bytes) noexcept {
         if (bytes != bytes_) [[unlikely]] {
             return fail("has the wrong size");
         }
@@ -127,7 +127,7 @@ class Checker {
         std::memcpy(&number, data, sizeof number);
         const auto last = static_cast<const unsigned char*>(data)[bytes - 1];
         if (number != next_ || last != static_cast<unsigned char>(number)) [[unlikely]] {
-            return take_unexpected(number, last);
+            return check_unexpected(number, last);
         }
         next_ += stride_;
     }
@@ -149,7 +149,7 @@ class Checker {
 
   private:
     void fail(const char* fault) noexcept { fault_ = fault_ == nullptr ? fault : fault_; }
-    void take_unexpected(std::uint64_t number, unsigned char last) noexcept {
+    void check_unexpected(std::uint64_t number, unsigned char last) noexcept {
         if (last != static_cast<unsigned char>(number)) {
             fail("has the wrong last byte");
         } else if (number == hello_number && next_ == first_) {

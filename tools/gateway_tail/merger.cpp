@@ -1,4 +1,4 @@
-#include "splice.hpp"
+#include "merger.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -45,7 +45,7 @@ void each_open_line(const Topics& topics, const Take& take) {
 
 }  // namespace
 
-Splice::Splice(SpliceOptions options, SpliceOutput& output)
+Merger::Merger(MergerOptions options, MergerOutput& output)
     : options_(std::move(options)),
       output_(&output),
       requests_(options_.recover ? options_.prefixes : std::vector<std::string>(), options_.since),
@@ -53,7 +53,7 @@ Splice::Splice(SpliceOptions options, SpliceOutput& output)
     requests_.want(Kind::snapshot);
 }
 
-void Splice::gap(const Gap& gap) {
+void Merger::gap(const Gap& gap) {
     accept_epoch(gap.epoch, true);
     const bool is_for_us_only = gap.reason == Reason::slow || gap.reason == Reason::expired;
     const State state = is_for_us_only && options_.recover ? State::reported : State::gone;
@@ -61,44 +61,44 @@ void Splice::gap(const Gap& gap) {
            [&](SeqLine& line) { line.mark(gap.first_seq, gap.last_seq, state, gap.reason); });
 }
 
-void Splice::beat(const Beat& beat) {
+void Merger::beat(const Beat& beat) {
     if (beat.seq != 0) {  // seq 0: the channel has published nothing yet
         accept_epoch(beat.epoch, true);
         change(topic_of(beat.topic), beat.epoch, [&](SeqLine& line) { line.know(beat.seq); });
     }
 }
 
-void Splice::take_live(const Sample& sample) {
+void Merger::add_live(const Sample& sample) {
     accept_epoch(sample.epoch, true);
-    take(sample);
+    add(sample);
 }
 
-void Splice::take(const Sample& sample) {
+void Merger::add(const Sample& sample) {
     change(topic_of(sample.topic, sample.unit), sample.epoch, [&](SeqLine& line) { line.insert(sample); });
 }
 
-void Splice::live_up(Time now) {
+void Merger::live_up(Time now) {
     epochs_.is_live_known = false;
     requests_.live_up(now);
     requests_.want(Kind::snapshot);
 }
 
-void Splice::live_down() {
+void Merger::live_down() {
     epochs_.is_live_known = false;
     requests_.live_down();
 }
 
-void Splice::services_up() {
+void Merger::services_up() {
     requests_.services_up();
     if (!requests_.wants(Kind::snapshot)) {
         requests_.want(Kind::snapshot);
     }
 }
 
-void Splice::look_last() {
-    last_look_ = LastLook::wanted;
-    requests_.drop_look();
-    requests_.ask_after(Time::min());
+void Merger::request_last_snapshot() {
+    last_snapshot_ = LastSnapshot::wanted;
+    requests_.cancel_check();
+    requests_.hold_until(Time::min());
     requests_.want(Kind::snapshot);
 }
 
@@ -106,7 +106,7 @@ void Splice::look_last() {
 
 /// Starts the epoch of a live message or reply if it is new. Returns false for a live message that was in flight when
 /// the gateway restarted, and for a reply that comes from another gateway than the live messages.
-bool Splice::accept_epoch(std::int64_t epoch, bool is_live) {
+bool Merger::accept_epoch(std::int64_t epoch, bool is_live) {
     const bool is_former = std::find(epochs_.former.begin(), epochs_.former.end(), epoch) != epochs_.former.end();
     const bool is_new = epoch != epochs_.now;
     if (is_former || (is_new && !is_live && epochs_.is_live_known)) {
@@ -121,7 +121,7 @@ bool Splice::accept_epoch(std::int64_t epoch, bool is_live) {
 
 /// Starts an epoch. Lines of the previous one, if any, are marked as ending, so that their last seq is requested; the
 /// new epoch is then output after end_past().
-void Splice::begin_epoch(std::int64_t epoch) {
+void Merger::begin_epoch(std::int64_t epoch) {
     const std::int64_t before = std::exchange(epochs_.now, epoch);
     hole_position_.reset();
     if (before == 0) {
@@ -142,13 +142,13 @@ void Splice::begin_epoch(std::int64_t epoch) {
         }
         line.begin_end();
         if (!options_.recover) {
-            tell_end_unknown(before);
+            report_end_unknown(before);
             line.end();
         }
     });
 }
 
-void Splice::end_past() {
+void Merger::end_past() {
     requests_.drop(Kind::past);
     if (std::exchange(epochs_.waits_for_past, false)) {
         change_all([this](SeqLine& line) {
@@ -159,7 +159,7 @@ void Splice::end_past() {
     }
 }
 
-void Splice::tell_end_unknown(std::int64_t epoch) {
+void Merger::report_end_unknown(std::int64_t epoch) {
     if (std::exchange(epochs_.end_unknown, epoch) != epoch) {
         output_->end_unknown(epoch);
     }
@@ -168,10 +168,10 @@ void Splice::tell_end_unknown(std::int64_t epoch) {
 // Lines.
 
 /// Returns null if topics_max is reached. Takes over the unit if there is one.
-Splice::Topic* Splice::topic_of(std::string_view name, std::string_view unit) {
+Merger::Topic* Merger::topic_of(std::string_view name, std::string_view unit) {
     auto found = topics_.find(name);
     if (found == topics_.end()) {
-        if (topics_.size() >= splice_limits::topics_max) {
+        if (topics_.size() >= merger_limits::topics_max) {
             ++counts_.topics_refused;
             return nullptr;
         }
@@ -186,7 +186,7 @@ Splice::Topic* Splice::topic_of(std::string_view name, std::string_view unit) {
 }
 
 /// Returns null if this epoch of the topic is closed, or for a null topic.
-SeqLine* Splice::line_of(Topic* topic, std::int64_t epoch) {
+SeqLine* Merger::line_of(Topic* topic, std::int64_t epoch) {
     if (topic == nullptr) {
         return nullptr;
     }
@@ -203,7 +203,7 @@ SeqLine* Splice::line_of(Topic* topic, std::int64_t epoch) {
 }
 
 /// Adds a line for an earlier epoch, unless there is one. Returns whether it was added.
-bool Splice::add_earlier_line(Topic* topic, std::int64_t epoch) {
+bool Merger::add_earlier_line(Topic* topic, std::int64_t epoch) {
     if (topic == nullptr || line_of(topic, epoch) != nullptr) {
         return false;
     }
@@ -216,7 +216,7 @@ bool Splice::add_earlier_line(Topic* topic, std::int64_t epoch) {
 
 /// Calls `change` with the line of this epoch, then outputs what is next in order. Does nothing if there is no line.
 template <class Change>
-void Splice::change(Topic* topic, std::int64_t epoch, const Change& change) {
+void Merger::change(Topic* topic, std::int64_t epoch, const Change& change) {
     if (SeqLine* const line = line_of(topic, epoch)) {
         change(*line);
         after_change(*topic);
@@ -224,7 +224,7 @@ void Splice::change(Topic* topic, std::int64_t epoch, const Change& change) {
 }
 
 template <class Change>
-void Splice::change_all(const Change& change) {
+void Merger::change_all(const Change& change) {
     for (auto& [name, topic] : topics_) {
         std::for_each(topic.lines.begin(), topic.lines.end(), change);
         after_change(topic);
@@ -232,7 +232,7 @@ void Splice::change_all(const Change& change) {
 }
 
 /// Outputs what is next in order and updates waiting_.
-void Splice::after_change(Topic& topic) {
+void Merger::after_change(Topic& topic) {
     Sample head;
     head.topic = topic.name;
     head.topic_index = topic.index;
@@ -243,7 +243,7 @@ void Splice::after_change(Topic& topic) {
             line.start(line.first_known());
         }
         if (!options_.recover) {
-            line.give_up(Reason::not_asked);
+            line.abandon(Reason::not_asked);
         }
         line.drain(head, *output_);
         if (!line.is_done()) {
@@ -259,23 +259,23 @@ void Splice::after_change(Topic& topic) {
     }
 }
 
-void Splice::keep_within_limits(Topic& topic) {
-    if (kept_.samples > options_.kept_samples_max || kept_.text_bytes > splice_limits::kept_text_bytes_max ||
-        kept_.ranges > splice_limits::kept_ranges_max) {
+void Merger::keep_within_limits(Topic& topic) {
+    if (kept_.samples > options_.kept_samples_max || kept_.text_bytes > merger_limits::kept_text_bytes_max ||
+        kept_.ranges > merger_limits::kept_ranges_max) {
         for (SeqLine& line : topic.lines) {
             line.drop_ahead();
         }
     }
-    if (topic.lines.size() > splice_limits::lines_per_topic_max) {
+    if (topic.lines.size() > merger_limits::lines_per_topic_max) {
         SeqLine& oldest = topic.lines.front();
-        tell_end_unknown(oldest.epoch());
-        oldest.give_up(Reason::no_answer);
+        report_end_unknown(oldest.epoch());
+        oldest.abandon(Reason::no_answer);
         oldest.end();
         after_change(topic);
     }
 }
 
-void Splice::begin_lines(Begin begin) {
+void Merger::begin_lines(Begin begin) {
     begin_ = begin;
     change_all([begin](SeqLine& line) {
         if (!line.is_started() && (line.baseline != 0 || begin == Begin::known)) {
@@ -285,7 +285,7 @@ void Splice::begin_lines(Begin begin) {
 }
 
 /// Stops waiting for the first snapshot and the history for --since.
-void Splice::fail_begin() {
+void Merger::fail_begin() {
     if (!has_begun()) {
         counts_.since_failed = requests_.wants(Kind::since);
         counts_.baseline_failed = true;
@@ -295,14 +295,14 @@ void Splice::fail_begin() {
 }
 
 /// Marks all missing samples as lost.
-void Splice::give_up(Reason reason) {
+void Merger::abandon(Reason reason) {
     requests_.drop(Kind::snapshot);
     fail_begin();
     end_past();
     change_all([this, reason](SeqLine& line) {
-        line.give_up(reason);
+        line.abandon(reason);
         if (line.is_ending()) {
-            tell_end_unknown(line.epoch());
+            report_end_unknown(line.epoch());
             line.end();
         }
     });
@@ -310,7 +310,7 @@ void Splice::give_up(Reason reason) {
 
 // Requests and replies.
 
-bool Splice::has_holes() {
+bool Merger::has_holes() {
     std::erase_if(waiting_, [](Topic* topic) {
         topic->is_waiting =
             std::any_of(topic->lines.begin(), topic->lines.end(), [](const SeqLine& line) { return line.is_open(); });
@@ -319,19 +319,19 @@ bool Splice::has_holes() {
     return !waiting_.empty();
 }
 
-std::optional<Request> Splice::turn(Time now) {
-    if (requests_.is_look_due(now) && !requests_.wants(Kind::snapshot)) {
+std::optional<Request> Merger::turn(Time now) {
+    if (requests_.is_check_due(now) && !requests_.wants(Kind::snapshot)) {
         requests_.want(Kind::snapshot);
     }
     if (requests_.is_hopeless(is_missing(), now)) {
-        give_up(Reason::no_answer);
+        abandon(Reason::no_answer);
     }
-    std::optional<Request> request = requests_.may_ask(now) ? next_request() : std::nullopt;
-    return request ? std::optional(requests_.ask(std::move(*request), now)) : std::nullopt;
+    std::optional<Request> request = requests_.may_send(now) ? next_request() : std::nullopt;
+    return request ? std::optional(requests_.begin(std::move(*request), now)) : std::nullopt;
 }
 
 /// Requests holes of earlier epochs before the history of the next epoch.
-std::optional<Request> Splice::next_request() {
+std::optional<Request> Merger::next_request() {
     std::optional<Request> page = requests_.page();
     if (page && page->kind != Kind::since) {
         return page;
@@ -345,7 +345,7 @@ std::optional<Request> Splice::next_request() {
 }
 
 /// Requests holes of an earlier epoch if there are any; a request covers one epoch only.
-std::optional<Request> Splice::hole_request() {
+std::optional<Request> Merger::hole_request() {
     Request request;
     request.kind = Kind::holes;
     each_open_line(waiting_, [&](const Topic& /*topic*/, const SeqLine& line) {
@@ -368,7 +368,7 @@ std::optional<Request> Splice::hole_request() {
     return request.holes.empty() ? std::nullopt : std::optional(std::move(request));
 }
 
-void Splice::answer(const Answer& answer, Time now) {
+void Merger::answer(const Answer& answer, Time now) {
     const std::optional<Request> request = requests_.take_answered(answer.id);
     if (!request) {
         ++counts_.answers_ignored;
@@ -377,36 +377,36 @@ void Splice::answer(const Answer& answer, Time now) {
     const bool is_new_epoch = answer.epoch != epochs_.now && epochs_.now != 0;
     if (!accept_epoch(answer.epoch, false)) {
         ++counts_.answers_ignored;
-        requests_.ask_after(now + pause_foreign);
+        requests_.hold_until(now + pause_foreign);
         return;
     }
     if (answer.error) {
-        take_error(*answer.error, *request, now);
+        handle_error(*answer.error, *request, now);
         return;
     }
     if (request->kind == Kind::holes) {
-        take_holes(*request, answer, now);
+        add_holes(*request, answer, now);
         return;
     }
-    requests_.note_progress(now);
+    requests_.record_progress(now);
     if (is_new_epoch && request->kind != Kind::past) {
         return;  // restarts with the first page
     }
     switch (request->kind) {
-        case Kind::past: return take_past(*request, answer);
-        case Kind::snapshot: return take_snapshot(*request, answer, now);
-        case Kind::since: return take_since(*request, answer);
+        case Kind::past: return add_past(*request, answer);
+        case Kind::snapshot: return add_snapshot(*request, answer, now);
+        case Kind::since: return add_since(*request, answer);
         case Kind::holes: break;
     }
 }
 
-void Splice::take_error(const AnswerError& error, const Request& request, Time now) {
+void Merger::handle_error(const AnswerError& error, const Request& request, Time now) {
     if (error.code == "busy") {
-        requests_.note_progress(now);
-        requests_.ask_after(now + std::clamp(error.retry_after, pause_busy_min, pause_busy_max));
+        requests_.record_progress(now);
+        requests_.hold_until(now + std::clamp(error.retry_after, pause_busy_min, pause_busy_max));
     } else if (request.kind == Kind::past) {  // also of an older gateway, which does not know this request
         if (error.code == "unknown_epoch") {
-            tell_end_unknown(request.epoch);
+            report_end_unknown(request.epoch);
         }
         end_past();
     } else if (error.code == "unknown_epoch" && request.epoch != epochs_.now && request.kind == Kind::holes) {
@@ -414,14 +414,14 @@ void Splice::take_error(const AnswerError& error, const Request& request, Time n
     } else if (error.code == "unknown_epoch" && request.epoch != epochs_.now && request.kind == Kind::since) {
         requests_.want(Kind::since);  // the log no longer has the epoch
     } else if (error.code == "unknown_epoch") {
-        requests_.ask_after(now + pause_foreign);
+        requests_.hold_until(now + pause_foreign);
     } else if (!requests_.leave_out(request, error.pointer)) {
         counts_.refusal = error.code + ": " + error.detail;
-        give_up(Reason::no_answer);
+        abandon(Reason::no_answer);
     }
 }
 
-void Splice::take_snapshot(const Request& request, const Answer& answer, Time now) {
+void Merger::add_snapshot(const Request& request, const Answer& answer, Time now) {
     std::unordered_map<std::string_view, std::uint64_t> ends;  // topics with losses after their last sample
     for (const Gap& gone : answer.gone) {
         ends[gone.topic] = gone.last_seq;
@@ -455,9 +455,9 @@ void Splice::take_snapshot(const Request& request, const Answer& answer, Time no
         return;
     }
     has_snapshot_ = true;
-    if (last_look_ == LastLook::wanted) {
-        last_look_ = LastLook::done;
-        requests_.ask_after(now + on_its_way);
+    if (last_snapshot_ == LastSnapshot::wanted) {
+        last_snapshot_ = LastSnapshot::done;
+        requests_.hold_until(now + on_its_way);
     }
     if (!has_begun() && !requests_.wants(Kind::since)) {
         begin_lines(Begin::known);
@@ -465,7 +465,7 @@ void Splice::take_snapshot(const Request& request, const Answer& answer, Time no
 }
 
 /// Samples before the first snapshot are not missing. `last_seq` is the last one of the topic.
-void Splice::begin_line(SeqLine& line, std::uint64_t last_seq) const {
+void Merger::begin_line(SeqLine& line, std::uint64_t last_seq) const {
     line.know(last_seq);
     if (requests_.wants(Kind::since)) {
         line.baseline = last_seq;
@@ -474,7 +474,7 @@ void Splice::begin_line(SeqLine& line, std::uint64_t last_seq) const {
     }
 }
 
-void Splice::take_past(const Request& request, const Answer& answer) {
+void Merger::add_past(const Request& request, const Answer& answer) {
     // With an unknown start, samples of the first epoch may be older than it.
     const bool is_after_start = request.epoch != epochs_.first || begin_ == Begin::known;
     for (const PastTopic& past : answer.past) {
@@ -494,14 +494,14 @@ void Splice::take_past(const Request& request, const Answer& answer) {
         });
     }
     if (!answer.is_end_known) {
-        tell_end_unknown(request.epoch);
+        report_end_unknown(request.epoch);
     }
     if (requests_.end_page(request, answer)) {
         end_past();
     }
 }
 
-void Splice::take_since(const Request& request, const Answer& answer) {
+void Merger::add_since(const Request& request, const Answer& answer) {
     for (const Sample& sample : answer.samples) {
         counts_.since_first_utc_ns =
             std::min(counts_.since_first_utc_ns.value_or(sample.time_utc_ns), sample.time_utc_ns);
@@ -522,17 +522,17 @@ void Splice::take_since(const Request& request, const Answer& answer) {
         });
     }
     if (answer.is_end && !answer.is_end_known) {
-        tell_end_unknown(answer.samples_epoch);
+        report_end_unknown(answer.samples_epoch);
     }
     if (requests_.end_page(request, answer)) {
         begin_lines(Begin::known);
     }
 }
 
-void Splice::take_holes(const Request& request, const Answer& answer, Time now) {
+void Merger::add_holes(const Request& request, const Answer& answer, Time now) {
     const bool is_present = request.epoch == epochs_.now;
     for (const Sample& sample : answer.samples) {
-        take(as_replayed(sample));
+        add(as_replayed(sample));
     }
     for (const Gap& gone : answer.gone) {
         change(topic_of(gone.topic), request.epoch, [&](SeqLine& line) {
@@ -542,28 +542,28 @@ void Splice::take_holes(const Request& request, const Answer& answer, Time now) 
     }
     if (!is_present) {
         if (!answer.is_end_known) {
-            tell_end_unknown(request.epoch);
+            report_end_unknown(request.epoch);
         }
         end_holes(request, answer, Reason::not_retained);
     }
     const bool has_more = !answer.left.empty();
     hole_position_ = has_more && is_present ? answer.position : std::nullopt;
     if (!answer.samples.empty() || !answer.gone.empty() || has_more || !is_present) {
-        requests_.note_progress(now);
+        requests_.record_progress(now);
     } else {
-        requests_.ask_after(now + pause_empty);
+        requests_.hold_until(now + pause_empty);
     }
 }
 
 /// The reply about an earlier epoch is final; only topics in `left` are requested again.
-void Splice::end_holes(const Request& request, const Answer& answer, Reason reason) {
+void Merger::end_holes(const Request& request, const Answer& answer, Reason reason) {
     for (const TopicHole& hole : request.holes) {
         const bool is_left = std::find(answer.left.begin(), answer.left.end(), hole.topic) != answer.left.end();
         change(is_left ? nullptr : topic_of(hole.topic), request.epoch, [&](SeqLine& line) {
-            line.give_up(reason, hole.first_seq, hole.last_seq == 0 ? seq_max : hole.last_seq);
+            line.abandon(reason, hole.first_seq, hole.last_seq == 0 ? seq_max : hole.last_seq);
             if (reason == Reason::unknown_epoch) {
-                tell_end_unknown(request.epoch);
-                line.give_up(reason);
+                report_end_unknown(request.epoch);
+                line.abandon(reason);
             }
             if (reason == Reason::unknown_epoch || hole.last_seq == 0) {
                 line.end();

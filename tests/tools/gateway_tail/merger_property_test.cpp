@@ -19,20 +19,20 @@ using std::chrono::milliseconds;
 const std::array<std::string, 5> topics = {"a/x", "a/y", "b/x", "b/y", "c/z"};  // the last one in later epochs only
 
 /// Compares the output with the expected output: consecutive seqs, each output as published or lost with a reason.
-class Witness final : public SpliceOutput {
+class Witness final : public MergerOutput {
   public:
     explicit Witness(const ModelGateway& gateway) : gateway_(gateway) {}
 
-    void give(const Sample& sample) override {
-        take(sample.topic, sample.epoch, sample.seq, sample.seq);
+    void write(const Sample& sample) override {
+        receive(sample.topic, sample.epoch, sample.seq, sample.seq);
         check(sample.value.type == ValueType::integer &&
                   sample.value.integer == ModelGateway::value_of(sample.epoch, sample.seq),
               "another value");
-        ++given;
+        ++written;
         recovered += sample.replayed ? 1 : 0;
     }
     void lose(const Gap& gap) override {
-        take(gap.topic, gap.epoch, gap.first_seq, gap.last_seq);
+        receive(gap.topic, gap.epoch, gap.first_seq, gap.last_seq);
         const bool is_without_answer = gap.reason == Reason::no_answer || gap.reason == Reason::slow;
         const ModelGateway::Truth& truth = gateway_.truths().at({std::string(gap.topic), gap.epoch});
         for (std::uint64_t seq = gap.first_seq; seq <= gap.last_seq; ++seq) {
@@ -44,20 +44,20 @@ class Witness final : public SpliceOutput {
             check(is_without_answer || is_dropped || !is_held, "reported as lost, but the gateway has it");
         }
         lost += gap.last_seq - gap.first_seq + 1;
-        gave_up = gave_up || is_without_answer;
+        abandoned = abandoned || is_without_answer;
     }
     void end_unknown(std::int64_t epoch) override { unknown_ends.insert(epoch); }
 
     std::map<ModelGateway::Key, std::pair<std::uint64_t, std::uint64_t>> ranges;
     std::set<std::int64_t> unknown_ends;
-    std::uint64_t given = 0;
+    std::uint64_t written = 0;
     std::uint64_t recovered = 0;
     std::uint64_t lost = 0;
-    bool gave_up = false;
+    bool abandoned = false;
     std::string fault;
 
   private:
-    void take(std::string_view topic, std::int64_t epoch, std::uint64_t first, std::uint64_t last) {
+    void receive(std::string_view topic, std::int64_t epoch, std::uint64_t first, std::uint64_t last) {
         const auto [at, is_new] = ranges.try_emplace({std::string(topic), epoch}, first, last);
         check(is_new || at->second.second + 1 == first, "a duplicate, or out of order");
         at->second.second = last;
@@ -77,40 +77,40 @@ class Witness final : public SpliceOutput {
 
 /// One run: the seed determines the events.
 struct Run {
-    Run(unsigned seed, const ModelTroubles& given_troubles, const SpliceOptions& given_options)
+    Run(unsigned seed, const ModelTroubles& given_troubles, const MergerOptions& given_options)
         : troubles(given_troubles),
           options(given_options),
           gateway(seed, given_troubles),
           witness(gateway),
-          splice(given_options, witness) {}
+          merger(given_options, witness) {}
 
     void connect() {
         if (!gateway.is_connected()) {
             gateway.connect();
-            splice.live_up(now);
+            merger.live_up(now);
         }
-        splice.services_up();
+        merger.services_up();
         busy_until = now;
     }
     void cut() {
-        gateway.deliver(splice, gateway.any(20));
+        gateway.deliver(merger, gateway.any(20));
         gateway.disconnect();
-        splice.live_down();
-        splice.services_down(now);
+        merger.live_down();
+        merger.services_down(now);
     }
     void turn() {
-        if (const std::optional<Request> request = splice.turn(now)) {
+        if (const std::optional<Request> request = merger.turn(now)) {
             is_impatient = is_impatient || now < busy_until;
             Answer answer;
             if (gateway.answer(*request, answer)) {
                 now += milliseconds(2);
-                gateway.deliver(splice, gateway.any(5));
-                const std::uint64_t ignored = splice.counts().answers_ignored;
-                splice.answer(answer, now);
+                gateway.deliver(merger, gateway.any(5));
+                const std::uint64_t ignored = merger.counts().answers_ignored;
+                merger.answer(answer, now);
                 busy_until =
-                    answer.error && splice.counts().answers_ignored == ignored ? now + answer.error->retry_after : now;
+                    answer.error && merger.counts().answers_ignored == ignored ? now + answer.error->retry_after : now;
                 answer.id -= gateway.any(2);  // a late reply to an earlier request, or a duplicate
-                splice.answer(answer, now);
+                merger.answer(answer, now);
             }
         }
     }
@@ -124,7 +124,7 @@ struct Run {
         if (what < 60) {
             publish(1);
         } else if (what < 75) {
-            gateway.deliver(splice, gateway.any(30));
+            gateway.deliver(merger, gateway.any(30));
         } else if (what < 92) {
             turn();
         } else if (what < 94) {
@@ -140,7 +140,7 @@ struct Run {
             connect();
         }
         now += milliseconds(1);
-        first_epoch = first_epoch == 0 ? splice.epoch() : first_epoch;
+        first_epoch = first_epoch == 0 ? merger.epoch() : first_epoch;
     }
     /// Everything is reachable again, and heartbeat notices or a new connection reveal missing samples: all must be
     /// resolved.
@@ -151,21 +151,21 @@ struct Run {
                 has_beats ? gateway.beat_all() : cut();
                 connect();
             }
-            gateway.deliver(splice, 100);
+            gateway.deliver(merger, 100);
             turn();
             now += milliseconds(20);
         }
     }
 
     const ModelTroubles troubles;
-    const SpliceOptions options;
+    const MergerOptions options;
     Time now = Time() + std::chrono::hours(1);
     Time busy_until = Time::min();
     bool is_impatient = false;
-    std::int64_t first_epoch = 0;  // that the splice knew
+    std::int64_t first_epoch = 0;  // that the merger knew
     ModelGateway gateway;
     Witness witness;
-    Splice splice;
+    Merger merger;
 };
 
 void check_all_is_covered(const Run& run) {
@@ -177,11 +177,11 @@ void check_all_is_covered(const Run& run) {
             CHECK(range.first == 1);
         } else {
             CHECK((truth.first_early == 0 || run.options.last || range.first <= truth.first_early));
-            CHECK((run.options.last || !run.options.since.empty() || range.first > truth.told_before));
+            CHECK((run.options.last || !run.options.since.empty() || range.first > truth.reported_before));
         }
         const bool is_end_unknown = run.witness.unknown_ends.count(key.second) == 1;
         if (key.second == run.gateway.epoch()) {
-            CHECK(range.second == truth.last_told);
+            CHECK(range.second == truth.last_reported);
             seen.insert(key.first);
         } else if (!is_end_unknown) {
             CHECK(truth.end_is_known);
@@ -189,7 +189,7 @@ void check_all_is_covered(const Run& run) {
         }
     }
     for (const auto& [key, truth] : run.gateway.truths()) {
-        CHECK((key.second != run.gateway.epoch() || key.second == run.first_epoch || truth.last_told == 0 ||
+        CHECK((key.second != run.gateway.epoch() || key.second == run.first_epoch || truth.last_reported == 0 ||
                seen.count(key.first) == 1));
         const bool is_known = !run.troubles.is_old && !run.gateway.has_forgotten() && truth.end_is_known &&
                               key.second > run.first_epoch && key.second != run.gateway.epoch();
@@ -201,12 +201,12 @@ void check_all_is_covered(const Run& run) {
 
 }  // namespace
 
-TEST_CASE("whatever happens, each sample is output once in order or reported as lost", "[tail][splice]") {
+TEST_CASE("whatever happens, each sample is output once in order or reported as lost", "[tail][merger]") {
     const auto seed = GENERATE(range(0U, telegate::test::rounds(120U)));
     CAPTURE(seed);
     ModelTroubles troubles;
     troubles.history_samples = seed % 3 == 0 ? 40 : 1'000'000;
-    SpliceOptions options;
+    MergerOptions options;
     options.since = seed % 4 == 0 ? "10m" : "";
     options.last = seed % 4 == 1;
     options.kept_samples_max = seed % 5 == 0 ? 10 : 1'000;
@@ -220,14 +220,14 @@ TEST_CASE("whatever happens, each sample is output once in order or reported as 
     run.settle(seed % 2 == 0);
     CHECK(run.witness.fault == "");
     CHECK_FALSE(run.is_impatient);
-    CHECK(run.splice.is_settled());
-    CHECK(run.splice.topics() <= topics.size());
-    CHECK(run.splice.counts().refusal.empty());
+    CHECK(run.merger.is_settled());
+    CHECK(run.merger.topics() <= topics.size());
+    CHECK(run.merger.counts().refusal.empty());
     check_all_is_covered(run);
-    CHECK(run.witness.given > 100);
+    CHECK(run.witness.written > 100);
 }
 
-TEST_CASE("requests to a gateway that always replies are never abandoned", "[tail][splice]") {
+TEST_CASE("requests to a gateway that always replies are never abandoned", "[tail][merger]") {
     const auto seed = GENERATE(range(0U, telegate::test::rounds(30U)));
     CAPTURE(seed);
     Run run(seed, {.lost_answers = 0, .busy = 5, .unclean_restart = 0}, {});
@@ -238,7 +238,7 @@ TEST_CASE("requests to a gateway that always replies are never abandoned", "[tai
     }
     run.settle(seed % 2 == 0);
     CHECK(run.witness.fault == "");
-    CHECK_FALSE(run.witness.gave_up);
+    CHECK_FALSE(run.witness.abandoned);
     CHECK(run.witness.unknown_ends.empty());
     CHECK(run.witness.recovered > 0);
 }

@@ -17,16 +17,16 @@
 
 namespace telegate::tail {
 
-/// Receives the output of the splice. Implementations must not call the splice.
-class SpliceOutput {
+/// Receives the output of the merger. Implementations must not call the merger.
+class MergerOutput {
   public:
-    SpliceOutput() = default;
-    virtual ~SpliceOutput() = default;
-    SpliceOutput(const SpliceOutput&) = delete;
-    SpliceOutput& operator=(const SpliceOutput&) = delete;
+    MergerOutput() = default;
+    virtual ~MergerOutput() = default;
+    MergerOutput(const MergerOutput&) = delete;
+    MergerOutput& operator=(const MergerOutput&) = delete;
 
     /// Receives a sample. Each seq of a topic and epoch is output at most once, in order.
-    virtual void give(const Sample& sample) = 0;
+    virtual void write(const Sample& sample) = 0;
     /// Receives a range of seqs that will not be output, in the order of the topic: after the samples before it.
     virtual void lose(const Gap& gap) = 0;
     /// Reports that samples after the last known one of this epoch cannot be determined.
@@ -34,7 +34,7 @@ class SpliceOutput {
 };
 
 /// Limits on the data that this program stores for a gateway.
-namespace splice_limits {
+namespace merger_limits {
 /// Maximum number of topics; messages of further ones are ignored and counted.
 inline constexpr std::size_t topics_max = 65'536;
 /// Samples that wait for earlier ones: one second of a busy gateway, 25 MB.
@@ -45,10 +45,10 @@ inline constexpr std::size_t kept_text_bytes_max = 16 * 1024 * 1024;
 inline constexpr std::size_t kept_ranges_max = 131'072;
 /// Open epochs of one topic, for a gateway that is restarted repeatedly.
 inline constexpr std::size_t lines_per_topic_max = 8;
-}  // namespace splice_limits
+}  // namespace merger_limits
 
-/// Failures and losses of the splice.
-struct SpliceCounts {
+/// Failures and losses of the merger.
+struct MergerCounts {
     std::uint64_t topics_refused = 0;                // messages of topics beyond topics_max
     std::uint64_t answers_ignored = 0;               // without a matching request, or from another gateway
     std::optional<std::int64_t> since_first_utc_ns;  // time of the earliest sample that --since returned
@@ -57,39 +57,39 @@ struct SpliceCounts {
     std::string refusal;  // error of the last request that failed
 };
 
-struct SpliceOptions {
+struct MergerOptions {
     std::vector<std::string> prefixes{""};  // at least one
     std::string since{};                    // empty: none
     bool last = false;                      // outputs the last value of each topic first
     bool recover = true;                    // missing samples may arrive later; otherwise they are lost
-    std::size_t kept_samples_max = splice_limits::kept_samples_max;
+    std::size_t kept_samples_max = merger_limits::kept_samples_max;
 };
 
 /// Merges live samples with recovered ones, so that each sample is output once and in order, or reported as lost.
 /// Interprets replies from the services and decides what to request next.
 ///
 /// Threads: one. It has no sockets and no clock: the owner passes messages and the time.
-/// Limits: splice_limits; samples beyond them are discarded and requested again, or counted.
+/// Limits: merger_limits; samples beyond them are discarded and requested again, or counted.
 /// Failure: std::bad_alloc.
-class Splice {
+class Merger {
   public:
     /// Time for samples of the last snapshot to arrive over the publish endpoint before they are requested.
     static constexpr std::chrono::milliseconds on_its_way{100};
 
-    Splice(SpliceOptions options, SpliceOutput& output);
+    Merger(MergerOptions options, MergerOutput& output);
 
     // Messages of the publish endpoint.
     void live(const Sample& sample) {
         const auto found = epochs_.is_live_known ? topics_.find(sample.topic) : topics_.end();
         if (found == topics_.end() || found->second.lines.size() != 1 ||
             !found->second.lines.front().take_next(sample.epoch, sample.seq)) {
-            take_live(sample);
+            add_live(sample);
             return;
         }
-        Sample given = sample;
-        given.topic_index = found->second.index;
-        given.unit = given.unit.empty() ? std::string_view(found->second.unit) : given.unit;
-        output_->give(given);
+        Sample output = sample;
+        output.topic_index = found->second.index;
+        output.unit = output.unit.empty() ? std::string_view(found->second.unit) : output.unit;
+        output_->write(output);
     }
     void gap(const Gap& gap);
     void beat(const Beat& beat);
@@ -117,14 +117,14 @@ class Splice {
     [[nodiscard]] bool is_missing() { return has_holes() || !has_begun() || requests_.wants(Request::Kind::past); }
     /// Requests a snapshot to find missing samples after this program did not run for a while: kernel buffers were
     /// full, and the gateway's kernel may take many seconds to deliver the rest.
-    void stalled(Time now) { requests_.look_again(now); }
+    void stalled(Time now) { requests_.schedule_check(now); }
     /// Requests the last snapshot before the program ends, to find published samples that have not arrived.
-    void look_last();
-    [[nodiscard]] bool has_looked_last() const noexcept { return last_look_ == LastLook::done; }
+    void request_last_snapshot();
+    [[nodiscard]] bool has_last_snapshot() const noexcept { return last_snapshot_ == LastSnapshot::done; }
     /// Reports all missing samples as lost.
-    void finish() { give_up(Reason::ended); }
+    void finish() { abandon(Reason::ended); }
 
-    [[nodiscard]] const SpliceCounts& counts() const noexcept { return counts_; }
+    [[nodiscard]] const MergerCounts& counts() const noexcept { return counts_; }
     [[nodiscard]] std::size_t topics() const noexcept { return topics_.size(); }
     /// Returns the current epoch, or 0 if none is known yet.
     [[nodiscard]] std::int64_t epoch() const noexcept { return epochs_.now; }
@@ -152,13 +152,13 @@ class Splice {
     };
     /// Whether the first seqs of the first epoch are known.
     enum class Begin : std::uint8_t { pending, known, unknown };
-    enum class LastLook : std::uint8_t { none, wanted, done };
+    enum class LastSnapshot : std::uint8_t { none, wanted, done };
 
     // Epochs.
     bool accept_epoch(std::int64_t epoch, bool is_live);
     void begin_epoch(std::int64_t epoch);
     void end_past();
-    void tell_end_unknown(std::int64_t epoch);
+    void report_end_unknown(std::int64_t epoch);
 
     // Lines.
     [[nodiscard]] Topic* topic_of(std::string_view name, std::string_view unit = {});
@@ -172,25 +172,25 @@ class Splice {
     void keep_within_limits(Topic& topic);
     void begin_lines(Begin begin);
     void fail_begin();
-    void give_up(Reason reason);
-    void take(const Sample& sample);
-    void take_live(const Sample& sample);
+    void abandon(Reason reason);
+    void add(const Sample& sample);
+    void add_live(const Sample& sample);
 
     // Requests and replies.
     [[nodiscard]] bool has_holes();
     [[nodiscard]] std::optional<Request> next_request();
     [[nodiscard]] std::optional<Request> hole_request();
-    void take_error(const AnswerError& error, const Request& request, Time now);
-    void take_snapshot(const Request& request, const Answer& answer, Time now);
+    void handle_error(const AnswerError& error, const Request& request, Time now);
+    void add_snapshot(const Request& request, const Answer& answer, Time now);
     void begin_line(SeqLine& line, std::uint64_t last_seq) const;
-    void take_past(const Request& request, const Answer& answer);
-    void take_since(const Request& request, const Answer& answer);
-    void take_holes(const Request& request, const Answer& answer, Time now);
+    void add_past(const Request& request, const Answer& answer);
+    void add_since(const Request& request, const Answer& answer);
+    void add_holes(const Request& request, const Answer& answer, Time now);
     void end_holes(const Request& request, const Answer& answer, Reason reason);
 
-    const SpliceOptions options_;
-    SpliceOutput* const output_;
-    SpliceCounts counts_;
+    const MergerOptions options_;
+    MergerOutput* const output_;
+    MergerCounts counts_;
     Epochs epochs_;
     SeqLine::Kept kept_;
     std::unordered_map<std::string, Topic, TextHash, std::equal_to<>> topics_;
@@ -199,7 +199,7 @@ class Splice {
     std::optional<std::uint64_t> hole_position_;  // a hint for the next request
     Begin begin_;
     bool has_snapshot_ = false;
-    LastLook last_look_ = LastLook::none;
+    LastSnapshot last_snapshot_ = LastSnapshot::none;
 };
 
 }  // namespace telegate::tail
