@@ -51,7 +51,7 @@ class Inbox {
   public:
     explicit Inbox(Socket& socket) : socket_(socket) {}
 
-    /// Takes the available messages. Returns how many were taken in total.
+    /// Receives the available messages. Returns how many were received in total.
     std::size_t receive() {
         while (socket_.receive(batch_)) {
             for (const Message message : batch_) {

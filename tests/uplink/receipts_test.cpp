@@ -40,7 +40,7 @@ TEST_CASE("deliveries within the grace are kept and can be repeated", "[uplink][
     CHECK(receipts.keep_from() == 1'000);
 }
 
-TEST_CASE("there is a receipt for the last position, however often positions are noted", "[uplink][receipts]") {
+TEST_CASE("there is a receipt for the last position, however often positions are recorded", "[uplink][receipts]") {
     Receipts receipts(grace);
     for (std::uint64_t i = 1; i <= 1'000; ++i) {
         receipts.record_delivered(start + std::chrono::milliseconds(i), i);

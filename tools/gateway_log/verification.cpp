@@ -102,7 +102,7 @@ void ChannelLedger::add_gap(std::uint64_t first_seq, std::uint64_t last_seq, sto
     counts_.gaps += std::uint64_t{is_new && reason != store::GapReason::unknown};
 }
 
-/// Gives missing samples without a known reason a reason. Returns whether there were any.
+/// Assigns a reason to missing samples without a known one. Returns whether there were any.
 bool ChannelLedger::name_unknown(std::uint64_t first_seq, std::uint64_t last_seq, store::GapReason reason) {
     std::vector<std::pair<std::uint64_t, std::uint64_t>> unknown;
     auto range = missing_.upper_bound(first_seq);

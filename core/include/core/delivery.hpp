@@ -56,7 +56,7 @@ struct Delivery {
     bool operator==(const Delivery&) const = default;
 };
 
-/// Takes notices for one subscriber, which become the next messages in its stream.
+/// Collects notices for one subscriber, which become the next messages in its stream.
 ///
 /// Threads: the reactor's, during the call that it is passed to.
 /// Limits: bytes_max on the wire, or one larger message.

@@ -55,10 +55,10 @@ class CommandRun {
     [[nodiscard]] bool is_of_another_thread() const noexcept;
     /// Waits until the first event, or until `deadline`.
     [[nodiscard]] CommandEvent wait_until(MonoTime deadline) const noexcept;
-    /// Take what the process has printed, up to a few buffers: samples from stdout, the last line from stderr.
+    /// Read what the process has printed, up to a few buffers: samples from stdout, the last line from stderr.
     void read_output(SampleBatch& batch);
     void read_errors() noexcept;
-    /// Takes the remaining output of a process that has ended, including an unterminated last line.
+    /// Reads the remaining output of a process that has ended, including an unterminated last line.
     void read_rest(SampleBatch& batch);
     /// Discards output that was not read in time, and counts its lines.
     void skip_output(SampleBatch& batch) noexcept;

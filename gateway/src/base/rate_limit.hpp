@@ -23,7 +23,7 @@ class RateLimit {
   public:
     explicit RateLimit(Rate rate) noexcept : rate_(rate), permits_(rate.burst) {}
 
-    /// Takes a permit. Returns false if there is none.
+    /// Acquires a permit. Returns false if there is none.
     [[nodiscard]] bool try_acquire(MonoTime now) noexcept {
         const std::chrono::duration<double> time = now - std::max(filled_at_, MonoTime());
         permits_ = std::min(rate_.burst, permits_ + std::max(time.count(), 0.0) * rate_.per_second);
@@ -50,7 +50,7 @@ class RateLimits {
   public:
     RateLimits(Rate rate, std::size_t keys_max) : rate_(rate), keys_max_(keys_max) {}
 
-    /// Takes a permit of a key. Returns false if there is none.
+    /// Acquires a permit of a key. Returns false if there is none.
     [[nodiscard]] bool try_acquire(const std::string& key, MonoTime now) {
         if (limits_.size() >= keys_max_ && !limits_.contains(key)) {
             limits_.erase(std::min_element(limits_.begin(), limits_.end(), [](const auto& one, const auto& other) {

@@ -134,7 +134,7 @@ void ChannelRead::add(const TelemetrySample& sample, store::GapReason reason) {
     }
 }
 
-/// Gives what a batch of the log has that is wanted and was not given yet. Returns whether to continue.
+/// Delivers the wanted samples of a batch of the log that were not delivered yet. Returns whether to continue.
 bool ChannelRead::deliver(store::LogBatch& batch) {
     if (batch.selected == nullptr || batch.epoch_ms < last_epoch_ms_.value_or(batch.epoch_ms)) {
         return true;

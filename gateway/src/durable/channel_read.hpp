@@ -45,7 +45,7 @@ class ChannelRead {
         /// Otherwise: starts where the last `newest` samples of the log begin; 0: at `selection.since_ns`.
         std::uint64_t newest = 0;
     };
-    /// Takes a part, and returns whether to continue.
+    /// Receives a part, and returns whether to continue.
     using Take = std::function<bool(const ChannelPart& part)>;
 
     ChannelRead(const SampleSources& sources, Wanted wanted, Take take);

@@ -397,7 +397,7 @@ HeadFault HttpConnection::parse_head(std::size_t head_bytes) {
     return {};
 }
 
-// Takes the complete request to the handler.
+// Passes the complete request to the handler.
 void HttpConnection::hand_over() {
     // A peer that expects a 100 may or may not send its body after a final response, so the start of its next request
     // is unknown.

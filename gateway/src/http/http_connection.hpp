@@ -92,7 +92,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     [[nodiscard]] bool begin_answer() noexcept;
     /// Calls the handler. Returns HttpResponse::later, which is empty if there is a response. Threads: a worker.
     [[nodiscard]] std::function<void(HttpAnswer)> answer() noexcept;
-    /// Takes the response to a request whose handler responds later. Threads: any, before end_answer().
+    /// Receives the response to a request whose handler responds later. Threads: any, before end_answer().
     void answer(HttpResponse response) noexcept;
     void end_answer() noexcept;
     /// Notifies the connection that its stream, if it has one, may have new data.

@@ -48,7 +48,7 @@ class SampleConsumer {
 
     /// Returns a short name for status and logs.
     [[nodiscard]] virtual std::string_view name() const noexcept = 0;
-    /// Takes 1 to Pump::batch_samples samples.
+    /// Consumes 1 to Pump::batch_samples samples.
     virtual void consume(std::span<const TelemetrySample> samples) = 0;
     virtual void gap(const SampleGap& gap) = 0;
     /// Returns how long a captured sample may wait in the queue, up to delay_longest; 0: not at all. The pump wakes up

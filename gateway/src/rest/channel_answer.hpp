@@ -28,7 +28,7 @@ class ChannelAnswer {
     ChannelAnswer(const ChannelAnswer&) = delete;
     ChannelAnswer& operator=(const ChannelAnswer&) = delete;
 
-    /// Takes a part, and returns whether there is capacity for more.
+    /// Adds a part, and returns whether there is capacity for more.
     [[nodiscard]] virtual bool add(const ChannelPart& part) = 0;
     [[nodiscard]] virtual bool is_empty() const noexcept = 0;
     /// Adds the members of the body. `topic`: of the channel.

@@ -137,7 +137,7 @@ void HoleReplay::lose(const Track& track, std::uint64_t first, std::uint64_t las
     add_gone(gone_, track.topic, {"", first, last}, was_never_there ? reason_dropped : reason_not_retained);
 }
 
-/// Takes a range of sequence numbers, and calls `use` with the part of each hole that it fills.
+/// Fills a range of sequence numbers, and calls `use` with the part of each hole that it fills.
 template <class Use>
 void HoleReplay::fill(Track& track, std::uint64_t first_seq, std::uint64_t last_seq, const Use& use) {
     while (!track.is_done() && track.holes[track.open].next <= last_seq) {

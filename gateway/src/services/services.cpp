@@ -149,7 +149,7 @@ void Services::forget(std::string_view peer) {
     }
 }
 
-/// Takes the requests received from one peer. The peer is paused until these are answered.
+/// Receives the requests from one peer. The peer is paused until these are answered.
 void Services::receive_requests() {
     if (!has_input_ || ready_.size() >= ready_peers_max) {
         return;

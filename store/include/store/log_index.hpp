@@ -22,7 +22,7 @@ namespace telegate::store {
 /// Finds where in a log to start reading, next to the process that writes it. LogReader::seek() takes the results.
 ///
 /// Threads: one.
-/// Limits:  the index of one segment in memory, and 40 bytes for each segment that was looked at. A search opens a
+/// Limits:  the index of one segment in memory, and 40 bytes for each segment that was read. A search opens a
 ///          segment for each doubling of their number.
 /// Failure: functions throw std::system_error if a file cannot be read, and std::bad_alloc. Damage and segments that
 ///          are removed meanwhile only make a result earlier than necessary.

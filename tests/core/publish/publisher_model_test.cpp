@@ -65,7 +65,7 @@ struct Reader {
     std::size_t checked = 0;  // messages that it should receive
     std::size_t received = 0;
 
-    /// Takes the messages that have arrived. Each message must be a later one of those that it should receive.
+    /// Receives the messages that have arrived. Each message must be a later one of those that it should receive.
     void receive(const Known& known) {
         MessageBatch batch;
         while (socket->receive(batch)) {

@@ -33,7 +33,7 @@ void put(std::string_view text, std::string& out) {
     out += text;
 }
 
-/// Takes the parts of a record from its front. After a part that is not there, everything else is empty.
+/// Reads the parts of a record from its front. After a part that is not there, everything else is empty.
 class Parts {
   public:
     explicit Parts(std::string_view rest) noexcept : rest_(rest) {}
