@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""ChannelBlocks (core/include/core/channel_blocks.hpp): whoever knows the id of a channel finds its data."""
+"""ChannelBlocks (core/include/core/channel_blocks.hpp): a thread that knows the id of a channel finds its data."""
 
 import unittest
 

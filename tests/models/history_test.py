@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""History (gateway/src/line/history.hpp): a reader gets whole samples, and those kept of the ones that are overwritten."""
+"""History (gateway/src/line/history.hpp): a sample is read whole, or it was kept before it was overwritten."""
 
 import unittest
 

@@ -10,14 +10,14 @@ PIECES = 2
 NOBODY = 99
 
 
-def ring(publish=SEQ_CST, check_reader=SEQ_CST, ask_for_piece=SEQ_CST, check_pieces=SEQ_CST, see_pieces=ACQUIRE,
-         finish=SEQ_CST, check_writer=SEQ_CST, ask_for_finished=SEQ_CST, check_finished=SEQ_CST, see_finished=ACQUIRE):
+def ring(publish=SEQ_CST, check_reader=SEQ_CST, await_piece=SEQ_CST, check_pieces=SEQ_CST, see_pieces=ACQUIRE,
+         finish=SEQ_CST, check_writer=SEQ_CST, await_finished=SEQ_CST, check_finished=SEQ_CST, see_finished=ACQUIRE):
     """A ring with one place. Each side sleeps until the other one wakes it: the wake-ups count in `reader woken` and
     `writer woken`, as in an eventfd."""
     def writer():
         for number in range(1, PIECES + 1):
             if (yield load("finished", see_finished)) < number - 1:
-                yield store("writer waits for", number - 1, ask_for_finished)
+                yield store("writer waits for", number - 1, await_finished)
                 if (yield load("finished", check_finished)) < number - 1:
                     yield exchange("writer woken", False, until=bool)
                 yield load("finished", see_finished, until=lambda done, needed=number - 1: done >= needed)
@@ -29,7 +29,7 @@ def ring(publish=SEQ_CST, check_reader=SEQ_CST, ask_for_piece=SEQ_CST, check_pie
     def reader():
         for number in range(1, PIECES + 1):
             if (yield load("published", see_pieces)) < number:
-                yield store("reader waits", True, ask_for_piece)
+                yield store("reader waits", True, await_piece)
                 if (yield load("published", check_pieces)) < number:
                     yield exchange("reader woken", False, until=bool)
                 yield load("published", see_pieces, until=lambda count, wanted=number: count >= wanted)
@@ -48,13 +48,13 @@ class PieceRing(ModelTest):
         self.check_holds(ring())
 
     def test_a_weaker_memory_order_of_a_flag_or_a_count_is_a_side_that_waits_forever(self):
-        for orders in ("publish", "check_reader", "ask_for_piece", "check_pieces"):
+        for orders in ("publish", "check_reader", "await_piece", "check_pieces"):
             with self.subTest(orders):
-                self.check_breaks(ring(**{orders: RELEASE if orders in ("publish", "ask_for_piece") else ACQUIRE}),
+                self.check_breaks(ring(**{orders: RELEASE if orders in ("publish", "await_piece") else ACQUIRE}),
                                   "reader sleeps forever")
-        for orders in ("finish", "check_writer", "ask_for_finished", "check_finished"):
+        for orders in ("finish", "check_writer", "await_finished", "check_finished"):
             with self.subTest(orders):
-                self.check_breaks(ring(**{orders: RELEASE if orders in ("finish", "ask_for_finished") else ACQUIRE}),
+                self.check_breaks(ring(**{orders: RELEASE if orders in ("finish", "await_finished") else ACQUIRE}),
                                   "writer sleeps forever")
 
     def test_a_weaker_memory_order_of_a_remembered_count_is_a_race(self):

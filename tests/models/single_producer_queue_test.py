@@ -28,7 +28,7 @@ def queue(publish=RELEASE, see_tail=ACQUIRE, return_block=RELEASE, reuse=ACQUIRE
                 block, blocks = blocks, blocks + 1
             yield touch(f"next of {tail_block}")
             yield touch(f"item of {block}")
-            yield store(f"block of {number}", block, RELAXED)  # what the next of the tail points to
+            yield store(f"block of {number}", block, RELAXED)  # the target of `next` in the tail
             yield store("tail", number, publish)
             tail_block = block
 

@@ -125,7 +125,7 @@ IN_MANY_STANDARD_HEADERS = frozenset(
     "FILE _Exit abs defaultfloat erase erase_if fixed get ios isalpha left micro milli ranges right swap".split())
 # Namespaces of other projects, with the prefixes of their header names.
 OTHER_HEADERS = {"nlohmann": "nlohmann/", "httplib": "httplib.h", "CLI": "CLI/", "spdlog": "spdlog/", "re2": "re2/",
-                 "moodycamel": "concurrentqueue/", "boost::asio": "boost/asio"}
+                 "moodycamel": "concurrentqueue.h", "boost::asio": "boost/asio"}
 # Folders in which includes in quotes are searched, after the folder of the including file.
 INCLUDE_FOLDERS = ("core/include", "store/include", "uplink/include", "config/include", "device/include", "core/src", "store/src",
                    "uplink/src", "config/src", "device/src", "gateway/src", "tools", "tools/perf_tool", "tests")
