@@ -13,6 +13,9 @@ if(TELEGATE_NATIVE)
   target_compile_options(telegate_warnings INTERFACE -march=native)
 endif()
 
+# Values are the same on all processors: some of them could multiply and add in one step, without rounding in between.
+target_compile_options(telegate_warnings INTERFACE -ffp-contract=off)
+
 # Sanitizers and coverage change the ABI, so they apply to all targets.
 if(TELEGATE_SANITIZERS)
   # Without vptr, which needs a free descriptor to inspect memory and reports an error if there is none.
@@ -66,8 +69,12 @@ add_compile_options("$<$<CONFIG:Release,MinSizeRel>:-fmacro-prefix-map=${CMAKE_S
 # Remove unused functions and data from released programs.
 add_compile_options("$<$<CONFIG:Release,MinSizeRel>:-ffunction-sections;-fdata-sections>")
 add_link_options("$<$<CONFIG:Release,MinSizeRel>:-Wl,--gc-sections>")
-# Saves a relocation table of 130 KB; requires glibc 2.36.
-if(NOT TELEGATE_STATIC)
+# Saves a relocation table of 130 KB; requires glibc 2.36. Linkers of other architectures may not have it.
+include(CheckCXXSourceCompiles)
+set(CMAKE_REQUIRED_LINK_OPTIONS -Wl,-z,pack-relative-relocs)
+check_cxx_source_compiles("int main() {}" TELEGATE_HAS_PACKED_RELOCATIONS FAIL_REGEX "pack-relative-relocs")
+unset(CMAKE_REQUIRED_LINK_OPTIONS)
+if(TELEGATE_HAS_PACKED_RELOCATIONS AND NOT TELEGATE_STATIC)
   add_link_options("$<$<CONFIG:Release,MinSizeRel>:-Wl,-z,pack-relative-relocs>")
 endif()
 if(TELEGATE_STATIC)

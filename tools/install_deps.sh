@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
-# Installs the Debian 12 packages needed to build and test Telegate, and the source of cpp-httplib. Does nothing if they
-# are installed.
-# Usage: tools/install_deps.sh [--ci]     --ci adds the packages that only .ci/run needs.
+# Installs the packages of Debian 12 or 13 needed to build and test Telegate, and the source of cpp-httplib. Does nothing
+# if they are installed.
+# Usage: tools/install_deps.sh [--ci] [--arm64] [--armhf]
+#   --ci               adds the packages that only .ci/run needs
+#   --arm64, --armhf   add compiler, libraries and emulator for the presets of that architecture
 set -euo pipefail
 
 packages=(
@@ -28,27 +30,46 @@ packages=(
   # used in the examples of README.md and docs/how-to-plc.md
   curl jq
 )
-case "${1-}" in
-  "") ;;
-  --ci)
-    packages+=(clang clang-format lld libclang-rt-14-dev llvm valgrind systemd lintian debootstrap)
-    # the server of the uplink tests, and its certificates
-    packages+=(nats-server openssl)
-    # checks of metrics and alert rules; python3-venv is for tools/fetch_checkers.sh
-    packages+=(prometheus python3-prometheus-client python3-venv python3-matplotlib)
-    # tests of the page
-    packages+=(chromium chromium-driver)
-    # Any installed JDK and Maven are sufficient.
-    command -v javac > /dev/null || packages+=(default-jdk-headless)
-    command -v mvn > /dev/null || packages+=(maven)
-    ;;
-  *) echo "usage: tools/install_deps.sh [--ci]" >&2; exit 64 ;;
-esac
+architectures=()
 
-command -v dpkg-query > /dev/null || { echo "install_deps: needs Debian 12; on other systems, install these packages: ${packages[*]}" >&2; exit 69; }
+# for_architecture ARCHITECTURE COMPILER adds the packages of a cross build.
+for_architecture() {
+  architectures+=("$1")
+  packages+=("$2" qemu-user-static)
+  local library
+  for library in libboost-dev libspdlog-dev libsodium-dev libssl-dev libre2-dev libmodbus-dev libzstd-dev libnats-dev \
+    libzmq3-dev libsqlite3-dev; do
+    packages+=("$library:$1")
+  done
+}
+
+for option in "$@"; do
+  case $option in
+    --ci)
+      packages+=(clang clang-format lld libclang-rt-14-dev llvm valgrind systemd lintian debootstrap)
+      # the server of the uplink tests, and its certificates
+      packages+=(nats-server openssl)
+      # checks of metrics and alert rules; python3-venv is for tools/fetch_checkers.sh
+      packages+=(prometheus python3-prometheus-client python3-venv python3-matplotlib)
+      # readers of the container image
+      packages+=(skopeo umoci)
+      # tests of the page
+      packages+=(chromium chromium-driver)
+      # Any installed JDK and Maven are sufficient.
+      command -v javac > /dev/null || packages+=(default-jdk-headless)
+      command -v mvn > /dev/null || packages+=(maven)
+      ;;
+    --arm64) for_architecture arm64 g++-aarch64-linux-gnu ;;
+    --armhf) for_architecture armhf g++-arm-linux-gnueabihf ;;
+    *) echo "usage: tools/install_deps.sh [--ci] [--arm64] [--armhf]" >&2; exit 64 ;;
+  esac
+done
+
+command -v dpkg-query > /dev/null || { echo "install_deps: needs Debian 12 or 13; on other systems, install these packages: ${packages[*]}" >&2; exit 69; }
 
 # dpkg-query fails if a package is unknown; packages that it does not list count as missing.
-installed=$(dpkg-query --show --showformat='${db:Status-Status} ${Package}\n' "${packages[@]}" 2> /dev/null || true)
+installed=$(dpkg-query --show --showformat='${db:Status-Status} ${Package}\n${db:Status-Status} ${Package}:${Architecture}\n' \
+  "${packages[@]}" 2> /dev/null || true)
 missing=()
 for package in "${packages[@]}"; do
   grep -qxF "installed $package" <<< "$installed" || missing+=("$package")
@@ -64,6 +85,9 @@ if (( EUID != 0 )); then
   as_root=(sudo)
 fi
 echo "install_deps: installing ${missing[*]}"
+for architecture in "${architectures[@]}"; do
+  "${as_root[@]}" dpkg --add-architecture "$architecture"
+done
 apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get --quiet=2 --option Dpkg::Use-Pty=0)
 "${apt[@]}" update
 "${apt[@]}" install --yes --no-install-recommends "${missing[@]}"

@@ -1,5 +1,9 @@
 #include "core/bytes.hpp"
 
+#ifdef __aarch64__
+#include <sys/auxv.h>
+#endif
+
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -48,7 +52,14 @@ std::uint32_t eight_bytes(std::uint32_t sum, const std::byte* bytes) noexcept {
     return result;
 }
 
+// clang declares the instruction of ARMv8 only if every processor that it compiles for has it.
+#if defined(__x86_64__) || (defined(__aarch64__) && !defined(__clang__))
 #ifdef __x86_64__
+#define TELEGATE_WITH_CRC32C [[gnu::target("sse4.2")]]
+#else
+#define TELEGATE_WITH_CRC32C [[gnu::target("+crc")]]
+#endif
+
 /// The instruction takes three cycles and can begin in each of them, so long inputs are summed in three lanes.
 constexpr std::size_t lane_bytes = 4'096;
 
@@ -75,13 +86,17 @@ constexpr std::uint32_t lane_factor = [] {
 }();
 
 /// Does the same as eight_bytes() with an instruction that not every processor has.
-[[gnu::target("sse4.2")]] std::uint64_t eight_bytes_at_once(std::uint64_t sum, const std::byte* bytes) noexcept {
+TELEGATE_WITH_CRC32C std::uint64_t eight_bytes_at_once(std::uint64_t sum, const std::byte* bytes) noexcept {
     std::uint64_t step = 0;
     std::memcpy(&step, bytes, sizeof step);
+#ifdef __x86_64__
     return __builtin_ia32_crc32di(sum, step);
+#else
+    return __builtin_aarch64_crc32cx(static_cast<std::uint32_t>(sum), step);
+#endif
 }
 
-[[gnu::target("sse4.2")]] std::uint32_t eight_bytes_each(std::uint32_t start, Bytes& bytes) noexcept {
+TELEGATE_WITH_CRC32C std::uint32_t eight_bytes_each(std::uint32_t start, Bytes& bytes) noexcept {
     std::uint64_t sum = start;
     for (; bytes.size() >= 3 * lane_bytes; bytes = bytes.subspan(3 * lane_bytes)) {
         std::uint64_t second = 0;
@@ -100,8 +115,14 @@ constexpr std::uint32_t lane_factor = [] {
     return static_cast<std::uint32_t>(sum);
 }
 
+#undef TELEGATE_WITH_CRC32C
+
 bool has_instruction() noexcept {
+#ifdef __x86_64__
     static const bool has = __builtin_cpu_supports("sse4.2") != 0;
+#else
+    static const bool has = (::getauxval(AT_HWCAP) & HWCAP_CRC32) != 0;
+#endif
     return has;
 }
 #else

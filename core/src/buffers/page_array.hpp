@@ -13,7 +13,7 @@ namespace telegate {
 /// A zero-initialized array mapped directly from the system, so that memory used for a peer does not stay in the
 /// allocator after the peer has disconnected. Pages use no memory until first accessed.
 ///
-/// Threads: one. Limits: whole pages. Failure: the constructor throws std::bad_alloc.
+/// Threads: one. Limits: whole pages. Failure: without memory, the process ends.
 template <class T>
 class PageArray {
   public:
