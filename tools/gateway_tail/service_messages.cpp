@@ -12,13 +12,14 @@ constexpr unsigned entries_per_answer = 1'000;  // of a snapshot or catalog
 }  // namespace
 
 std::string to_json(const Request& request) {
-    using Kind = Request::Kind;
     using OrderedJson = nlohmann::ordered_json;
-    const bool lists_channels = request.kind == Kind::snapshot || request.kind == Kind::past;
+    const bool lists_channels = request.kind == Request::Kind::snapshot || request.kind == Request::Kind::past;
     OrderedJson out;
-    out["service"] = request.kind == Kind::snapshot ? "snapshot" : request.kind == Kind::past ? "catalog" : "replay";
+    out["service"] = request.kind == Request::Kind::snapshot ? "snapshot"
+                     : request.kind == Request::Kind::past   ? "catalog"
+                                                             : "replay";
     out["id"] = request.id;
-    if (request.kind != Kind::holes) {
+    if (request.kind != Request::Kind::holes) {
         out["prefix"] = request.prefix;
     }
     for (const TopicHole& hole : request.holes) {
@@ -30,12 +31,12 @@ std::string to_json(const Request& request) {
     if (!request.after.empty()) {
         out["after"] = request.after;
     }
-    if (request.kind == Kind::snapshot && request.removed) {
+    if (request.kind == Request::Kind::snapshot && request.removed) {
         out["removed"] = true;
     }
     if (request.position) {
         out["position"] = *request.position;
-    } else if (request.kind == Kind::since) {
+    } else if (request.kind == Request::Kind::since) {
         out["since"] = request.since;
         if (request.earlier_runs) {
             out["earlier_runs"] = true;
