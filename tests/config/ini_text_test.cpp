@@ -69,7 +69,7 @@ TEST_CASE("a malformed section is one problem, regardless of its content", "[con
                                         "[device \"a\"b\"]", "[device a]", "[[queue]]", "[", "[device \"]");
     CAPTURE(header);
     CHECK(problem_of(std::string(header) + "\nwhatever = 7\n") ==
-          "t.ini:1: not a section header: " + quoted(header) + R"(; must be [section] or [section "NAME"])");
+          "t.ini:1: not a section header: " + quoted_value(header) + R"(; must be [section] or [section "NAME"])");
 }
 
 TEST_CASE("a section header may contain blanks", "[config][ini]") {

@@ -1,4 +1,4 @@
-"""The Debian package: built, installed into a fresh root, run there by an ordinary user, removed and purged.
+"""The Debian packages: built, installed into a fresh root, run there by an ordinary user, removed and purged.
 
 Run by ctest with TELEGATE_BUILD_DIR and TELEGATE_CPACK.
 """
@@ -32,11 +32,12 @@ def skip(reason):
     sys.exit(77)
 
 
-def make_package(folder):
+def make_packages(folder):
+    """Returns the path of each package, by name."""
     made = subprocess.run([os.environ["TELEGATE_CPACK"], "-G", "DEB", "-B", folder, "--config",
                            str(BUILD / "CPackConfig.cmake")], capture_output=True, text=True)
     assert made.returncode == 0, made.stdout + made.stderr
-    return next(pathlib.Path(folder).glob("*.deb"))
+    return {path.name.split("_")[0]: path for path in pathlib.Path(folder).glob("*.deb")}
 
 
 def field(package, name):
@@ -44,23 +45,31 @@ def field(package, name):
 
 
 def dependencies(package):
-    return [re.match(r"[\w.+-]+", each.strip()).group(0) for each in field(package, "Depends").split(",")]
+    """Returns the names of the packages that a package depends on, without other packages of this project."""
+    names = [re.match(r"[\w.+-]+", each.strip()).group(0) for each in field(package, "Depends").split(",")]
+    return [name for name in names if not name.startswith("telegate")]
 
 
 def setUpModule():
-    global SCRATCH, PACKAGE
+    global SCRATCH, PACKAGE, UPLINK
     SCRATCH = pathlib.Path(tempfile.mkdtemp(prefix="telegate-test-"))
     unittest.addModuleCleanup(shutil.rmtree, SCRATCH)
-    PACKAGE = make_package(str(SCRATCH / "pack"))
+    packages = make_packages(str(SCRATCH / "pack"))
+    assert set(packages) == {"telegate", "telegate-uplink-nats"}, packages
+    PACKAGE, UPLINK = packages["telegate"], packages["telegate-uplink-nats"]
 
 
 class ThePackage(unittest.TestCase):
     def test_it_depends_on_libraries_only(self):
         names = dependencies(PACKAGE)
         self.assertIn("libc6", names)
-        for name in names:
+        for name in names + dependencies(UPLINK):
             self.assertTrue(name.startswith("lib"), name)
         self.assertNotIn("libzmq5", names)
+        self.assertEqual([], [name for name in names if name.startswith("libnats")])
+
+    def test_the_uplink_belongs_to_the_same_version(self):
+        self.assertIn(f"telegate (= {field(PACKAGE, 'Version')})", field(UPLINK, "Depends"))
 
     def test_the_program_is_small(self):
         subprocess.run(["dpkg-deb", "-x", str(PACKAGE), str(SCRATCH / "content")], check=True)
@@ -114,8 +123,8 @@ class ThePackage(unittest.TestCase):
     def test_lintian_reports_no_error(self):
         if shutil.which("lintian") is None:
             self.skipTest("lintian not found")
-        found = subprocess.run(["lintian", "--allow-root", "--fail-on", "error", str(PACKAGE)], capture_output=True,
-                               text=True, cwd=SCRATCH)
+        found = subprocess.run(["lintian", "--allow-root", "--fail-on", "error", str(PACKAGE), str(UPLINK)],
+                               capture_output=True, text=True, cwd=SCRATCH)
         print(found.stdout)
         self.assertEqual(found.returncode, 0, found.stdout + found.stderr)
 
@@ -126,13 +135,14 @@ class InAFreshRoot(unittest.TestCase):
             self.skipTest("only root can install a package")
         began = time.monotonic()
         try:
-            kept = kept_root(BUILD, dependencies(PACKAGE))
+            kept = kept_root(BUILD, dependencies(PACKAGE) + dependencies(UPLINK))
         except NoRoot as reason:
             self.skipTest(str(reason))
         self.scratch = pathlib.Path(tempfile.mkdtemp(prefix="telegate-test-"))
         self.addCleanup(shutil.rmtree, self.scratch)
         self.root = Root(kept, self.scratch / "root")
         shutil.copy(PACKAGE, self.root.path / "tmp/telegate.deb")
+        shutil.copy(UPLINK, self.root.path / "tmp/telegate-uplink-nats.deb")
         print("a fresh root in", elapsed(began))
         self.before = self.root.files()
         self.dpkg("-i", "/tmp/telegate.deb")
@@ -150,8 +160,8 @@ class InAFreshRoot(unittest.TestCase):
         return os.path.lexists(str(self.root.path) + path)
 
     def test_it_is_installed_enabled_and_valid(self):
-        for path in ("/usr/bin/gateway_app", "/usr/bin/gateway_log", "/usr/bin/gateway_tail", "/usr/bin/gateway_verify",
-                     "/usr/bin/telegate_keygen", "/usr/share/man/man1/gateway_verify.1.gz",
+        for path in ("/usr/bin/gateway_app", "/usr/bin/gateway_log", "/usr/bin/gateway_tail",
+                     "/usr/bin/telegate_keygen",
                      "/lib/systemd/system/telegate.service", CONFIG, "/etc/logrotate.d/telegate",
                      "/etc/telegate/conf.d", "/usr/share/man/man1/gateway_app.1.gz",
                      "/usr/share/man/man5/gateway.ini.5.gz", "/usr/share/doc/telegate/copyright",
@@ -159,6 +169,20 @@ class InAFreshRoot(unittest.TestCase):
             self.assertTrue(self.is_there(path), path)
         self.assertEqual(self.root.run("/usr/bin/gateway_app", "--config", CONFIG, "--check")[0], 0)
         self.assertRegex(self.root.run("/usr/bin/gateway_app", "--version")[1], r"^telegate \d")
+
+    def test_an_uplink_to_nats_needs_its_package(self):
+        (self.root.path / "tmp/uplink.ini").write_text(
+            '[log]\npath = /tmp/log\n[uplink "nats"]\nurl = nats://127.0.0.1\n')
+        check = ("/usr/bin/gateway_app", "--config", "/tmp/uplink.ini", "--check")
+        code, text = self.root.run(*check)
+        self.assertEqual(code, 78, text)
+        self.assertIn("telegate_uplink_nats.so", text)
+        self.dpkg("-i", "/tmp/telegate-uplink-nats.deb")
+        self.assertEqual(self.root.run(*check)[0], 0)
+        self.assertTrue(self.is_there("/usr/share/man/man1/gateway_verify.1.gz"))
+        self.assertEqual(self.root.run("/usr/bin/gateway_verify", "--version")[0], 0)
+        self.dpkg("-P", "telegate-uplink-nats")
+        self.assertFalse(self.is_there("/usr/lib/telegate"))
 
     def test_an_ordinary_user_can_run_the_shipped_service(self):
         for name in ("run/telegate", "var/lib/telegate"):  # as systemd does
