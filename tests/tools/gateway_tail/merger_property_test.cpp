@@ -16,7 +16,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-const std::array<std::string, 5> topics = {"a/x", "a/y", "b/x", "b/y", "c/z"};  // the last one in later epochs only
+const std::array<std::string, 5> drawn_topics = {"a/x", "a/y", "b/x", "b/y",
+                                                 "c/z"};  // the last one in later epochs only
 
 /// Compares the output with the expected output: consecutive seqs, each output as published or lost with a reason.
 class Witness final : public MergerOutput {
@@ -116,7 +117,7 @@ struct Run {
     }
     void publish(std::size_t count) {
         for (; count > 0; --count) {
-            gateway.sample(topics[gateway.any(gateway.epoch() == 100 ? 4 : 5)]);
+            gateway.sample(drawn_topics[gateway.any(gateway.epoch() == 100 ? 4 : 5)]);
         }
     }
     void step() {
@@ -221,7 +222,7 @@ TEST_CASE("whatever happens, each sample is output once in order or reported as 
     CHECK(run.witness.fault == "");
     CHECK_FALSE(run.is_impatient);
     CHECK(run.merger.is_settled());
-    CHECK(run.merger.topics() <= topics.size());
+    CHECK(run.merger.topics() <= drawn_topics.size());
     CHECK(run.merger.counts().refusal.empty());
     check_all_is_covered(run);
     CHECK(run.witness.written > 100);
