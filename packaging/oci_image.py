@@ -20,6 +20,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 USER = 65534  # nobody
 TIME = "1970-01-01T00:00:00Z"  # of everything in the image, so that its bytes depend on the content alone
 MEDIA = "application/vnd.oci.image."
+ARCHITECTURES = ("amd64", "arm64", "arm")
 PROGRAM = ["/usr/bin/gateway_app", "--config", "/etc/telegate/gateway.ini"]
 
 
@@ -34,6 +35,14 @@ def add(archive, name, content=None, mode=0o755, owner=0):
     entry.type = tarfile.DIRTYPE if content is None else tarfile.REGTYPE
     entry.size = len(content or b"")
     archive.addfile(entry, io.BytesIO(content or b""))
+
+
+def compressed(data):
+    """Unlike gzip.compress(), GzipFile writes the same header with every version of Python."""
+    result = io.BytesIO()
+    with gzip.GzipFile(filename="", mode="wb", compresslevel=9, fileobj=result, mtime=0) as file:
+        file.write(data)
+    return result.getvalue()
 
 
 def layer_of(program):
@@ -79,19 +88,28 @@ def add_image(blobs, architecture, program, labels):
         "history": [{"created": TIME, "created_by": "packaging/oci_image.py"}]}
     manifest = {"schemaVersion": 2, "mediaType": MEDIA + "manifest.v1+json", "annotations": labels,
                 "config": blobs.add("config.v1+json", json_bytes(config)),
-                "layers": [blobs.add("layer.v1.tar+gzip", gzip.compress(layer, 9, mtime=0))]}
+                "layers": [blobs.add("layer.v1.tar+gzip", compressed(layer))]}
     return blobs.add("manifest.v1+json", json_bytes(manifest)) | {"platform": platform}
 
 
 def main(output, version, *programs):
+    programs = sorted(each.split("=", 1) for each in programs)
+    architectures = [architecture for architecture, _ in programs]
+    for each in architectures:
+        if each not in ARCHITECTURES:
+            sys.exit(f"oci_image: unknown architecture: {each!r}; must be one of {', '.join(ARCHITECTURES)}")
+        if architectures.count(each) > 1:
+            sys.exit(f"oci_image: duplicate architecture: {each}")
     labels = {"org.opencontainers.image.title": "telegate", "org.opencontainers.image.version": version,
               "org.opencontainers.image.licenses": "MIT",
               "org.opencontainers.image.description": "Telemetry gateway daemon"}
     blobs = Blobs()
-    images = [add_image(blobs, *each, labels) for each in sorted(each.split("=", 1) for each in programs)]
+    images = [add_image(blobs, *each, labels) for each in programs]
     index = blobs.add("index.v1+json", json_bytes({
         "schemaVersion": 2, "mediaType": MEDIA + "index.v1+json", "manifests": images, "annotations": labels}))
-    index["annotations"] = {"org.opencontainers.image.ref.name": version}
+    # Podman and containerd take the name of a loaded image from the second one.
+    index["annotations"] = {"org.opencontainers.image.ref.name": version,
+                            "io.containerd.image.name": "docker.io/library/telegate:" + version}
     files = {"oci-layout": json_bytes({"imageLayoutVersion": "1.0.0"}),
              "index.json": json_bytes({"schemaVersion": 2, "manifests": [index]})} | blobs.content
     with tarfile.open(output, "w", format=tarfile.USTAR_FORMAT) as archive:

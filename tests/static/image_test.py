@@ -52,7 +52,13 @@ class TheImage(unittest.TestCase):
         self.assertLessEqual(self.image.stat().st_size, IMAGE_BYTES_MAX)
 
     def test_is_refused_without_a_program(self):
-        self.assertEqual(1, run(sys.executable, WRITER, "a.tar", VERSION, "amd64").returncode)
+        self.assertEqual(1, run(sys.executable, "-B", WRITER, "a.tar", VERSION, "amd64").returncode)
+
+    def test_is_refused_for_an_unknown_and_for_a_duplicate_architecture(self):
+        for architectures, what in ((("armhf",), "unknown architecture: 'armhf'"),
+                                    (("arm", "arm"), "duplicate architecture: arm")):
+            with self.subTest(architectures), self.assertRaisesRegex(AssertionError, what):
+                self.write("refused.tar", architectures)
 
     @unittest.skipUnless(shutil.which("skopeo"), "skopeo not found")
     def test_names_version_user_command_and_platforms_for_other_tools(self):
