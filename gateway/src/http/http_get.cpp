@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstddef>
 #include <ostream>
+#include <sstream>
 #include <stdexcept>
 
 namespace telegate {
@@ -27,9 +28,14 @@ std::string response_of(const typename Protocol::endpoint& server, std::string_v
     stream.read(response.data(), static_cast<std::ptrdiff_t>(response.size()));
     response.resize(static_cast<std::size_t>(stream.gcount()));
     if (const auto error = stream.error(); error && error != asio::error::eof) {
-        throw std::runtime_error(error == asio::error::timed_out || error == asio::error::operation_aborted
-                                     ? "no response within " + std::to_string(response_time_max.count()) + " s"
-                                     : error.message());
+        std::ostringstream text;
+        text << server << ": ";
+        if (error == asio::error::timed_out || error == asio::error::operation_aborted) {
+            text << "no response within " << response_time_max.count() << " s";
+        } else {
+            text << error.message();
+        }
+        throw std::runtime_error(text.str());
     }
     return response;
 }
@@ -41,7 +47,8 @@ std::string http_get(const std::string& unix_socket, std::string_view target) {
 }
 
 std::string http_get(const std::string& host, std::uint16_t port, std::string_view target) {
-    asio::ip::address address = asio::ip::make_address(host);
+    // A server of "localhost" listens on both loopback addresses.
+    asio::ip::address address = asio::ip::make_address(host == "localhost" ? "127.0.0.1" : host);
     if (address.is_unspecified()) {
         address = address.is_v4() ? asio::ip::address(asio::ip::address_v4::loopback())
                                   : asio::ip::address(asio::ip::address_v6::loopback());

@@ -7,7 +7,8 @@
 namespace telegate {
 
 /// Requests `target` from an HTTP server of this machine, and returns the response with its head: at a path of a Unix
-/// socket, or at a numeric address. An unspecified address, such as 0.0.0.0, stands for the loopback address.
+/// socket, or at a numeric address or "localhost". An unspecified address, such as 0.0.0.0, stands for the loopback
+/// address.
 ///
 /// Threads: any.
 /// Limits: 64 KiB of the response, and two seconds.

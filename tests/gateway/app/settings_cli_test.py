@@ -9,6 +9,7 @@ import re
 import socket
 import subprocess
 import tempfile
+import threading
 import time
 import unittest
 import urllib.request
@@ -95,7 +96,21 @@ class Health(Scratch):
         self.assertIn("[+] sampling ok\n", answer.stdout)
         answer = run("-c", path, "--health")
         self.assertEqual((69, ""), (answer.returncode, answer.stdout))
-        self.assertIn("gateway_app: --health: [rest]: No such file or directory", answer.stderr)
+        self.assertIn(f"gateway_app: --health: [rest]: {self.folder}/rest.sock: No such file or directory", answer.stderr)
+
+    def test_is_requested_at_each_kind_of_address(self):
+        for listen, family, host in (("localhost", socket.AF_INET, "127.0.0.1"), ("[::1]", socket.AF_INET6, "::1"),
+                                     ("[::]", socket.AF_INET6, "::1")):
+            with self.subTest(listen), socket.create_server((host, 0), family=family) as server:
+                threading.Thread(target=self.respond, args=(server,), daemon=True).start()
+                answer = self.health_of(f"[rest]\nlisten = {listen}:{server.getsockname()[1]}\n")
+                self.assertEqual((0, "ok\n", ""), (answer.returncode, answer.stdout, answer.stderr))
+
+    def respond(self, server):
+        client = server.accept()[0]
+        with client:
+            client.recv(1024)
+            client.sendall(b"HTTP/1.1 200 OK\r\n\r\nok\n")
 
     def test_of_a_server_that_is_silent_is_an_error_after_two_seconds(self):
         with socket.create_server(("127.0.0.1", 0)) as server:
