@@ -18,20 +18,23 @@ case ${1-} in
   *) echo "usage: tools/test_emulated.sh arm64|armhf [CTEST_OPTION...]" >&2; exit 64 ;;
 esac
 mask='\xff\xff\xff\xff\xff\xff\xff\x00\xff\xff\xff\xff\xff\xff\xff\xff\xfe\xff\xff\xff'
+[[ -x $emulator ]] || { echo "test_emulated: $emulator not found; run tools/install_deps.sh --$1" >&2; exit 69; }
 preset=linux-ninja-$1-release
 shift
 
-# Tests that an emulator cannot run: test names as regular expressions, with the reason.
+# Tests that an emulator cannot run.
 left_out=()
-while IFS='|' read -r name reason; do
-  [[ $name == '#'* || -z $reason ]] || left_out+=("$name")
+while IFS='|' read -r name reason || [[ -n $name ]]; do
+  [[ $name != '#'* && -n $name ]] || continue
+  [[ -n $reason ]] || { echo "test_emulated: tests/emulated_left_out.txt: no reason for $name" >&2; exit 65; }
+  left_out+=("$name")
 done < tests/emulated_left_out.txt
 
 cmake --preset "$preset" --log-level=WARNING
 cmake --build --preset "$preset"
 folder=$(mktemp -d)
 trap 'rmdir "$folder"' EXIT
-unshare --user --map-root-user --mount bash -c '
+unshare --user --map-root-user --mount bash -ec '
   mount -t binfmt_misc none "$0"
   printf "%s" ":telegate:M::$1:$2:$3:F" > "$0/register"
   shift 3
