@@ -131,8 +131,15 @@ std::string driver_of(const Json& document, const GivenSection& section) {
         return "";
     }
     const std::string name = section.name.value_or("");
-    const auto place = Json::json_pointer() / "device" / name.substr(0, name.find('/')) / "driver";
-    return document.contains(place) && document.at(place).is_string() ? document.at(place).get<std::string>() : "";
+    const Json* found = &document;
+    for (const std::string& key : {std::string("device"), name.substr(0, name.find('/')), std::string("driver")}) {
+        const auto member = found->is_object() ? found->find(key) : found->end();
+        if (member == found->end()) {
+            return "";
+        }
+        found = &*member;
+    }
+    return found->is_string() ? found->get<std::string>() : "";
 }
 
 void add_entries(GivenSection& section, const std::string& driver, const Json& fields) {

@@ -255,6 +255,9 @@ TEST_CASE("a problem of a document has a JSON pointer", "[gateway][settings_json
          R"(/device/a/errors_before_safe: "1" has the wrong type; must be a whole number without a unit, 0 to )"
          "1000000 (readings), or null"},
         {R"({"device":[]})", R"(/device: [] has the wrong type; must be an object with an object for each name)"},
+        {R"({"device":[],"channel":{"99999999999999999999/x":{}}})",
+         "/device: [] has the wrong type; must be an object with an object for each name\n"
+         R"(/channel/99999999999999999999~1x: unknown device: no section [device "99999999999999999999"])"},
         {R"({"device":{"a":1}})", R"(/device/a: 1 has the wrong type; must be an object of settings)"},
         {R"({"queue":null})", R"(/queue: null has the wrong type; must be an object of settings)"},
         {R"({"queue":{"polcy":"block"}})", R"(/queue/polcy: not a setting of [queue]; did you mean policy?)"},
