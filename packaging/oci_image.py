@@ -107,9 +107,7 @@ def main(output, version, *programs):
     images = [add_image(blobs, *each, labels) for each in programs]
     index = blobs.add("index.v1+json", json_bytes({
         "schemaVersion": 2, "mediaType": MEDIA + "index.v1+json", "manifests": images, "annotations": labels}))
-    # Podman and containerd take the name of a loaded image from the second one.
-    index["annotations"] = {"org.opencontainers.image.ref.name": version,
-                            "io.containerd.image.name": "docker.io/library/telegate:" + version}
+    index["annotations"] = {"org.opencontainers.image.ref.name": version}
     files = {"oci-layout": json_bytes({"imageLayoutVersion": "1.0.0"}),
              "index.json": json_bytes({"schemaVersion": 2, "manifests": [index]})} | blobs.content
     with tarfile.open(output, "w", format=tarfile.USTAR_FORMAT) as archive:
