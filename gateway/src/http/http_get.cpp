@@ -1,59 +1,120 @@
 #include "http/http_get.hpp"
 
-#include <boost/asio/basic_socket_iostream.hpp>
-#include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/local/stream_protocol.hpp>
+#include "core/clock.hpp"
+#include "core/host_lookup.hpp"
+#include "core/unique_fd.hpp"
 
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
 #include <chrono>
 #include <cstddef>
-#include <ostream>
-#include <sstream>
+#include <cstring>
 #include <stdexcept>
+#include <system_error>
 
 namespace telegate {
 namespace {
 
-namespace asio = boost::asio;
-
 constexpr std::chrono::seconds response_time_max{2};
 constexpr std::size_t response_bytes_max = 64 * 1024;
 
-template <class Protocol>
-std::string response_of(const typename Protocol::endpoint& server, std::string_view target) {
-    asio::basic_socket_iostream<Protocol> stream;
-    stream.expires_after(response_time_max);
-    stream.connect(server);
-    stream << "GET " << target << " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n" << std::flush;
-    std::string response(response_bytes_max, '\0');
-    stream.read(response.data(), static_cast<std::ptrdiff_t>(response.size()));
-    response.resize(static_cast<std::size_t>(stream.gcount()));
-    if (const auto error = stream.error(); error && error != asio::error::eof) {
-        std::ostringstream text;
-        text << server << ": ";
-        if (error == asio::error::timed_out || error == asio::error::operation_aborted) {
-            text << "no response within " << response_time_max.count() << " s";
-        } else {
-            text << error.message();
+[[noreturn]] void fail(int error) {
+    throw std::runtime_error(std::generic_category().message(error));
+}
+
+/// Returns when the socket has one of the events. Throws when `until` has passed.
+void wait_for(const UniqueFd& socket, short events, MonoTime until) {
+    for (;;) {
+        const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
+        pollfd polled{socket.get(), events, 0};
+        const int ready = left.count() > 0 ? ::poll(&polled, 1, static_cast<int>(left.count())) : 0;
+        if (ready > 0) {
+            return;
         }
-        throw std::runtime_error(text.str());
+        if (ready == 0) {
+            throw std::runtime_error("no response within " + std::to_string(response_time_max.count()) + " s");
+        }
+        if (errno != EINTR) {
+            fail(errno);
+        }
+    }
+}
+
+UniqueFd connected_to(const HostAddress& server, MonoTime until) {
+    UniqueFd socket(::socket(server.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+    const auto* const address = reinterpret_cast<const sockaddr*>(&server.storage);
+    int error = socket.get() >= 0 && ::connect(socket.get(), address, server.bytes) == 0 ? 0 : errno;
+    if (error == EINPROGRESS) {
+        wait_for(socket, POLLOUT, until);
+        socklen_t bytes = sizeof error;
+        ::getsockopt(socket.get(), SOL_SOCKET, SO_ERROR, &error, &bytes);
+    }
+    if (error != 0) {
+        fail(error);
+    }
+    return socket;
+}
+
+std::string response_of(const HostAddress& server, std::string_view target) {
+    const MonoTime until = std::chrono::steady_clock::now() + response_time_max;
+    const UniqueFd socket = connected_to(server, until);
+    const std::string request =
+        "GET " + std::string(target) + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+    // It is smaller than the buffer of a new connection. If the server has closed, its response may still be there.
+    (void)::send(socket.get(), request.data(), request.size(), MSG_NOSIGNAL);
+    std::string response;
+    std::array<char, 4096> part{};
+    while (response.size() < response_bytes_max) {
+        wait_for(socket, POLLIN, until);
+        const auto bytes = ::recv(socket.get(), part.data(), part.size(), 0);
+        if (bytes == 0) {
+            break;
+        }
+        if (bytes > 0) {
+            response.append(part.data(), static_cast<std::size_t>(bytes));
+        } else if (errno != EAGAIN && errno != EINTR) {
+            fail(errno);
+        }
     }
     return response;
+}
+
+/// `name` is that of the server, for errors.
+std::string named_response_of(const std::string& name, const HostAddress& server, std::string_view target) {
+    try {
+        return response_of(server, target);
+    } catch (const std::runtime_error& error) {
+        throw std::runtime_error(name + ": " + error.what());
+    }
 }
 
 }  // namespace
 
 std::string http_get(const std::string& unix_socket, std::string_view target) {
-    return response_of<asio::local::stream_protocol>(unix_socket, target);
+    HostAddress server;
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    unix_socket.copy(static_cast<char*>(address.sun_path), sizeof address.sun_path - 1);
+    std::memcpy(&server.storage, &address, sizeof address);
+    server.bytes = sizeof address;
+    return named_response_of(unix_socket, server, target);
 }
 
 std::string http_get(const std::string& host, std::uint16_t port, std::string_view target) {
-    // A server of "localhost" listens on both loopback addresses.
-    asio::ip::address address = asio::ip::make_address(host == "localhost" ? "127.0.0.1" : host);
-    if (address.is_unspecified()) {
-        address = address.is_v4() ? asio::ip::address(asio::ip::address_v4::loopback())
-                                  : asio::ip::address(asio::ip::address_v6::loopback());
+    // A server of "localhost" listens on both loopback addresses. The kernel takes an unspecified one as loopback.
+    const HostLookup::Result found =
+        HostLookup::numeric(host == "localhost" ? "127.0.0.1" : host, std::to_string(port));
+    const std::string name =
+        (host.find(':') == std::string::npos ? host : '[' + host + ']') + ':' + std::to_string(port);
+    if (found.addresses.empty()) {
+        throw std::runtime_error(name + ": not a numeric address");
     }
-    return response_of<asio::ip::tcp>({address, port}, target);
+    return named_response_of(name, found.addresses.front(), target);
 }
 
 }  // namespace telegate
