@@ -86,10 +86,11 @@ class Root:
         return found
 
     def run(self, *command):
-        """Returns the exit code and the output of a command."""
+        """Returns the exit code and the output of a command, which sees /proc."""
         environment = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C", "DEBIAN_FRONTEND": "noninteractive"}
-        done = subprocess.run(["chroot", str(self.path), *command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              text=True, env=environment, timeout=120)
+        script = 'mount --bind /proc "$0/proc" && exec chroot "$0" "$@"'
+        done = subprocess.run(["unshare", "--mount", "sh", "-c", script, str(self.path), *command],
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment, timeout=120)
         return done.returncode, done.stdout
 
     def start(self, command, environment, user=65534):
