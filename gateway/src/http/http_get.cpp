@@ -1,19 +1,18 @@
 #include "http/http_get.hpp"
 
 #include "core/clock.hpp"
-#include "core/host_lookup.hpp"
 #include "core/unique_fd.hpp"
+
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
 
 #include <poll.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstddef>
-#include <cstring>
 #include <stdexcept>
 #include <system_error>
 
@@ -45,14 +44,20 @@ void wait_for(const UniqueFd& socket, short events, MonoTime until) {
     }
 }
 
-UniqueFd connected_to(const HostAddress& server, MonoTime until) {
-    UniqueFd socket(::socket(server.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-    const auto* const address = reinterpret_cast<const sockaddr*>(&server.storage);
-    int error = socket.get() >= 0 && ::connect(socket.get(), address, server.bytes) == 0 ? 0 : errno;
+struct Server {
+    const sockaddr* address;
+    std::size_t bytes;
+    std::string name;  // for errors
+};
+
+UniqueFd connected_to(const Server& server, MonoTime until) {
+    UniqueFd socket(::socket(server.address->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+    const auto bytes = static_cast<socklen_t>(server.bytes);
+    int error = socket.get() >= 0 && ::connect(socket.get(), server.address, bytes) == 0 ? 0 : errno;
     if (error == EINPROGRESS) {
         wait_for(socket, POLLOUT, until);
-        socklen_t bytes = sizeof error;
-        ::getsockopt(socket.get(), SOL_SOCKET, SO_ERROR, &error, &bytes);
+        socklen_t error_bytes = sizeof error;
+        ::getsockopt(socket.get(), SOL_SOCKET, SO_ERROR, &error, &error_bytes);
     }
     if (error != 0) {
         fail(error);
@@ -60,7 +65,7 @@ UniqueFd connected_to(const HostAddress& server, MonoTime until) {
     return socket;
 }
 
-std::string response_of(const HostAddress& server, std::string_view target) {
+std::string response_of(const Server& server, std::string_view target) {
     const MonoTime until = std::chrono::steady_clock::now() + response_time_max;
     const UniqueFd socket = connected_to(server, until);
     const std::string request =
@@ -84,37 +89,27 @@ std::string response_of(const HostAddress& server, std::string_view target) {
     return response;
 }
 
-/// `name` is that of the server, for errors.
-std::string named_response_of(const std::string& name, const HostAddress& server, std::string_view target) {
+std::string response_or_named_error(const Server& server, std::string_view target) {
     try {
         return response_of(server, target);
     } catch (const std::runtime_error& error) {
-        throw std::runtime_error(name + ": " + error.what());
+        throw std::runtime_error(server.name + ": " + error.what());
     }
 }
 
 }  // namespace
 
 std::string http_get(const std::string& unix_socket, std::string_view target) {
-    HostAddress server;
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    unix_socket.copy(static_cast<char*>(address.sun_path), sizeof address.sun_path - 1);
-    std::memcpy(&server.storage, &address, sizeof address);
-    server.bytes = sizeof address;
-    return named_response_of(unix_socket, server, target);
+    const boost::asio::local::stream_protocol::endpoint server(unix_socket);
+    return response_or_named_error({server.data(), server.size(), unix_socket}, target);
 }
 
 std::string http_get(const std::string& host, std::uint16_t port, std::string_view target) {
     // A server of "localhost" listens on both loopback addresses. The kernel takes an unspecified one as loopback.
-    const HostLookup::Result found =
-        HostLookup::numeric(host == "localhost" ? "127.0.0.1" : host, std::to_string(port));
-    const std::string name =
-        (host.find(':') == std::string::npos ? host : '[' + host + ']') + ':' + std::to_string(port);
-    if (found.addresses.empty()) {
-        throw std::runtime_error(name + ": not a numeric address");
-    }
-    return named_response_of(name, found.addresses.front(), target);
+    const boost::asio::ip::tcp::endpoint server(boost::asio::ip::make_address(host == "localhost" ? "127.0.0.1" : host),
+                                                port);
+    const std::string shown = host.find(':') == std::string::npos ? host : '[' + host + ']';
+    return response_or_named_error({server.data(), server.size(), shown + ':' + std::to_string(port)}, target);
 }
 
 }  // namespace telegate
