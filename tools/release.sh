@@ -3,7 +3,7 @@
 # tarball; one container image for all; a bill of materials, the notes and checksums. The packages are for the release
 # of Debian on which it runs. A second run writes the same bytes.
 # Usage: tools/release.sh VERSION [ARCHITECTURE...]
-#   ARCHITECTURE   amd64 (the default), arm64 or armhf; other ones than amd64 need install_deps.sh --ARCHITECTURE
+#   ARCHITECTURE   amd64 (the default) or arm64, which needs install_deps.sh --arm64
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -51,7 +51,7 @@ for architecture in "${architectures[@]}"; do
   cp LICENSE CHANGELOG.md config/embedded.ini packaging/systemd/telegate.service "$build/$name"
   tar --create --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX \
     --directory "$build" "$name" | gzip -9n > "$out/$name.tar.gz"
-  images+=("${architecture/armhf/arm}=$build/$name/gateway_app")
+  images+=("$architecture=$build/$name/gateway_app")
 done
 echo "=== image, bill of materials, notes, checksums"
 packaging/oci_image.py "$out/telegate-$version-image.tar" "$version" "${images[@]}"

@@ -64,7 +64,7 @@ class PieceRing {
         return taken_ == published_seen_ ? nullptr : &pieces_[taken_ % pieces_.size()];
     }
     void pop() noexcept { ++taken_; }
-    /// Returns all pieces removed to the writer. Returns true if the writer must be woken.
+    /// Returns the removed pieces to the writer. The result is true if the writer must be woken.
     [[nodiscard]] bool finish() noexcept {
         finished_.store(taken_);
         std::uint64_t count = writer_waits_for_.load();
