@@ -46,7 +46,7 @@ for_architecture() {
 for option in "$@"; do
   case $option in
     --ci)
-      packages+=(clang clang-format lld libclang-rt-14-dev llvm valgrind systemd lintian debootstrap)
+      packages+=(clang clang-format lld libclang-rt-dev llvm valgrind systemd lintian debootstrap)
       # the server of the uplink tests, and its certificates
       packages+=(nats-server openssl)
       # checks of metrics and alert rules; python3-venv is for tools/fetch_checkers.sh
