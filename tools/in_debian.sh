@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs a command in a root of another release of Debian, in a clone of the current commit. The root is kept in
-# build_debian/SUITE (2 to 8 GB), with what was built there. Needs root and debootstrap.
+# build_debian/SUITE (2 to 8 GB), with its builds. Needs root and debootstrap.
 # Usage: tools/in_debian.sh SUITE COMMAND [ARGUMENT...]
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

@@ -1,16 +1,24 @@
 #!/usr/bin/env bash
 # Writes the files of a release to build_release/VERSION: for each architecture the Debian packages and a static
-# tarball; one container image for all; a bill of materials, the notes and checksums. The packages are for the release
-# of Debian on which it runs. A second run writes the same bytes.
-# Usage: tools/release.sh VERSION [ARCHITECTURE...]
+# tarball; one container image for all; a bill of materials, the notes and checksums. A second run writes the same bytes.
+# Usage: tools/release.sh VERSION [ARCHITECTURE...] [SUITE...]
 #   ARCHITECTURE   amd64 (the default) or arm64, which needs install_deps.sh --arm64
+#   SUITE          another release of Debian, such as trixie, for which there are packages too; needs root
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 version=${1-}
-[[ -n $version ]] || { echo "usage: tools/release.sh VERSION [ARCHITECTURE...]" >&2; exit 64; }
+[[ -n $version ]] || { echo "usage: tools/release.sh VERSION [ARCHITECTURE...] [SUITE...]" >&2; exit 64; }
 shift
-architectures=("${@:-amd64}")
+architectures=()
+suites=()
+for word in "$@"; do
+  case $word in
+    amd64 | arm64) architectures+=("$word") ;;
+    *) suites+=("$word") ;;
+  esac
+done
+(( ${#architectures[@]} > 0 )) || architectures=(amd64)
 stated=$(sed -n 's/^project(telegate VERSION \([^ ]*\) .*/\1/p' CMakeLists.txt)
 [[ $version == "$stated" ]] || { echo "release: version $version: CMakeLists.txt has $stated" >&2; exit 65; }
 notes=$(awk -v section="## $version" '/^## / {inside = index($0, section) == 1} inside' CHANGELOG.md)
@@ -23,23 +31,21 @@ out=build_release/$version
 rm -rf "$out"
 mkdir -p "$out"
 images=()
+echo "=== packages"
+packaging/packages.sh "$out" "${architectures[@]}"
+for suite in "${suites[@]}"; do
+  echo "=== packages for $suite"
+  foreign=()
+  for architecture in "${architectures[@]}"; do
+    [[ $architecture == amd64 ]] || foreign+=("--$architecture")
+  done
+  tools/in_debian.sh "$suite" tools/install_deps.sh "${foreign[@]}"
+  tools/in_debian.sh "$suite" env SOURCE_DATE_EPOCH="$SOURCE_DATE_EPOCH" \
+    packaging/packages.sh "$out" "${architectures[@]}"
+  mv "build_debian/$suite/telegate/$out"/*.deb "$out"
+done
 for architecture in "${architectures[@]}"; do
   infix=$([[ $architecture == amd64 ]] || echo "-$architecture")
-  echo "=== packages for $architecture"
-  build=build_release/$architecture
-  cmake --preset "linux-ninja$infix-release" --log-level=WARNING -B "$build" -DTELEGATE_TESTS=OFF \
-    -DTELEGATE_PERF_TOOL=OFF -DCMAKE_CXX_FLAGS_RELEASE="-O3 -DNDEBUG -g1 -ffile-prefix-map=$PWD=."
-  cmake --build "$build"
-  DEB_HOST_ARCH=$architecture cpack -G DEB --config "$build/CPackConfig.cmake" -B "$build/packages" \
-    > "$build/cpack.log" || { cat "$build/cpack.log" >&2; exit 1; }
-  mv "$build"/packages/*.deb "$out"
-  OBJCOPY=$(sed -n 's/^CMAKE_OBJCOPY:FILEPATH=//p' "$build/CMakeCache.txt")
-  export OBJCOPY
-  packaging/dbgsym.sh "$out/telegate_${version}_$architecture.deb" "$build"/gateway/gateway_app \
-    "$build"/tools/{gateway_log,gateway_tail,telegate_keygen}
-  packaging/dbgsym.sh "$out/telegate-uplink-nats_${version}_$architecture.deb" \
-    "$build"/gateway/telegate_uplink_nats.so "$build"/tools/gateway_verify
-
   echo "=== static build for $architecture"
   build=build_release/$architecture-static
   cmake --preset "linux-ninja$infix-embedded" --log-level=WARNING -B "$build"

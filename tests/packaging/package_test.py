@@ -50,6 +50,17 @@ def dependencies(package):
     return [name for name in names if not name.startswith("telegate")]
 
 
+def newer(package, path):
+    """Writes the same package with a later version."""
+    with tempfile.TemporaryDirectory(dir=SCRATCH) as folder:
+        subprocess.run(["dpkg-deb", "-R", str(package), folder], check=True)
+        control = pathlib.Path(folder) / "DEBIAN/control"
+        version = field(package, "Version")
+        control.write_text(control.read_text().replace(version, version + "+newer"))
+        subprocess.run(["dpkg-deb", "-Znone", "--root-owner-group", "-b", folder, str(path)], check=True,
+                       stdout=subprocess.DEVNULL)
+
+
 def setUpModule():
     global SCRATCH, PACKAGE, UPLINK
     SCRATCH = pathlib.Path(tempfile.mkdtemp(prefix="telegate-test-"))
@@ -184,28 +195,42 @@ class InAFreshRoot(unittest.TestCase):
         self.dpkg("-P", "telegate-uplink-nats")
         self.assertFalse(self.is_there("/usr/lib/telegate"))
 
-    def test_an_ordinary_user_can_run_the_shipped_service(self):
-        for name in ("run/telegate", "var/lib/telegate"):  # as systemd does
+    def make_folders(self):
+        """Creates the folders that systemd creates for the service."""
+        for name in ("run/telegate", "var/lib/telegate"):
             (self.root.path / name).mkdir(parents=True)
             self.addCleanup(shutil.rmtree, self.root.path / name, ignore_errors=True)
             os.chown(self.root.path / name, 65534, 65534)
+
+    def start_service(self, config=CONFIG):
+        """Starts the gateway as systemd does, and waits until it is ready."""
         manager = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self.addCleanup(manager.close)
-        manager.bind(str(self.root.path / "run/notify"))
-        os.chmod(self.root.path / "run/notify", 0o777)
-        daemon = self.root.start(["/usr/bin/gateway_app", "--config", CONFIG], {"NOTIFY_SOCKET": "/run/notify"})
+        notify = self.root.path / "run/notify"
+        notify.unlink(missing_ok=True)
+        manager.bind(str(notify))
+        os.chmod(notify, 0o777)
+        daemon = self.root.start(["/usr/bin/gateway_app", "--config", config], {"NOTIFY_SOCKET": "/run/notify"})
         self.addCleanup(daemon.stderr.close)
         self.addCleanup(daemon.wait)
         self.addCleanup(daemon.kill)
         self.assertTrue(select.select([manager], [], [], DEADLINE_S)[0], "no READY")
         self.assertTrue(manager.recv(4096).startswith(b"READY=1\n"))
+        return daemon
+
+    def stop_service(self, daemon):
+        daemon.send_signal(signal.SIGTERM)
+        self.assertEqual(daemon.wait(DEADLINE_S), 0)
+
+    def test_an_ordinary_user_can_run_the_shipped_service(self):
+        self.make_folders()
+        daemon = self.start_service()
         with open(f"/proc/{daemon.pid}/status") as status:
             self.assertIn("Uid:\t65534", status.read())
         status = self.status(daemon)
         self.assertEqual((status["state"], status["sampler"]["devices"][0]["state"]), ("running", "measuring"))
         self.assertTrue(self.is_there("/run/telegate/pub.ipc"))
-        daemon.send_signal(signal.SIGTERM)
-        self.assertEqual(daemon.wait(DEADLINE_S), 0)
+        self.stop_service(daemon)
         self.assertFalse(self.is_there("/run/telegate/pub.ipc"))
         log = daemon.stderr.read()
         self.assertNotIn("warning", log)
@@ -217,6 +242,29 @@ class InAFreshRoot(unittest.TestCase):
                                 capture_output=True, text=True, timeout=DEADLINE_S)
         self.assertEqual(answer.returncode, 0, answer.stderr)
         return json.loads(answer.stdout)
+
+    def test_an_upgrade_does_not_disturb_the_running_gateway_and_continues_its_log(self):
+        for name, package in (("telegate", PACKAGE), ("telegate-uplink-nats", UPLINK)):
+            newer(package, self.root.path / f"tmp/{name}-newer.deb")
+        both = ("/tmp/telegate.deb", "/tmp/telegate-uplink-nats.deb")
+        self.dpkg("-i", *both)
+        (self.root.path / "tmp/log.ini").write_text(
+            "state_file = /var/lib/telegate/state.json\n[rest]\nlisten = 127.0.0.1:8080\n"
+            '[log]\npath = /var/lib/telegate/log\n[device "signals"]\ndriver = simulated\n')
+        self.make_folders()
+        daemon = self.start_service("/tmp/log.ini")
+        before = self.status(daemon)
+        self.dpkg("-i", "/tmp/telegate-newer.deb", "/tmp/telegate-uplink-nats-newer.deb")
+        after = self.status(daemon)
+        self.assertEqual((after["state"], after["epoch"]), ("running", before["epoch"]))
+        self.stop_service(daemon)
+        daemon = self.start_service("/tmp/log.ini")
+        self.assertTrue(self.status(daemon)["previous_runs"][-1]["stopped_cleanly"])
+        self.stop_service(daemon)
+        self.dpkg("-i", *both)
+        self.stop_service(self.start_service("/tmp/log.ini"))
+        code, text = self.root.run("/usr/bin/gateway_log", "verify", "--json", "/var/lib/telegate/log")
+        self.assertEqual((code, len(json.loads(text)["epochs"])), (0, 3), text)
 
     def test_changed_settings_are_kept_on_removal_and_everything_else_is_removed(self):
         config = self.root.path / CONFIG[1:]

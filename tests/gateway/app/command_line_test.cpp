@@ -102,7 +102,7 @@ TEST_CASE("a call without a program name is a usage error", "[gateway][command_l
 TEST_CASE("the flag --version prints name and version and exits", "[gateway][command_line]") {
     const ParsedCommandLine parsed = parse_arguments({"--version"});
     CHECK(parsed.exit_code == exit_code::ok);
-    CHECK(parsed.output == "telegate 0.1.0\n");
+    CHECK(parsed.output == "telegate 0.2.0\n");
 }
 
 TEST_CASE("the flag --help lists every option and exit code, with an example", "[gateway][command_line]") {
