@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Builds Telegate for another architecture and runs its tests in an emulator. Programs of that architecture start in it
 # only within a namespace of this script (since Linux 6.7), so nothing else on this machine changes.
-# Usage: tools/test_emulated.sh arm64 [CTEST_OPTION...]
+# Usage: tools/test_emulated.sh arm64 [--built] [CTEST_OPTION...]
+#   --built   runs what was built before
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -26,8 +27,12 @@ while IFS='|' read -r name reason || [[ -n $name ]]; do
   left_out+=("$name")
 done < tests/emulated_left_out.txt
 
-cmake --preset "$preset" --log-level=WARNING
-cmake --build --preset "$preset"
+if [[ ${1-} == --built ]]; then
+  shift
+else
+  cmake --preset "$preset" --log-level=WARNING
+  cmake --build --preset "$preset"
+fi
 folder=$(mktemp -d)
 trap 'rmdir "$folder"' EXIT
 unshare --user --map-root-user --mount bash -ec '
