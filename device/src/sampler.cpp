@@ -299,7 +299,7 @@ Sampler::Device& Sampler::at(DeviceId device) const noexcept {
 }
 
 bool Sampler::is_own(DeviceId device) const noexcept {
-    return at(device).own.load(std::memory_order_acquire);
+    return at(device).own.load(std::memory_order_relaxed);
 }
 
 std::optional<MonoTime> Sampler::overflowed_at(DeviceId device) const noexcept {
@@ -328,7 +328,7 @@ DeviceStatus Sampler::status(DeviceId device) const {
     status.consecutive_failures = source.consecutive_failures.load(std::memory_order_relaxed);
     status.lost_at_source = source.lost_at_source.load(std::memory_order_relaxed);
     status.thread = "tg-sample";
-    if (source.own.load(std::memory_order_acquire)) {
+    if (source.own.load(std::memory_order_relaxed)) {
         status.thread = own_thread_name(source.name).substr(0, thread_name_bytes_max);
         status.breaker = source.breaker_state.load(std::memory_order_relaxed);
     }

@@ -118,7 +118,7 @@ void Sampler::apply(Prepared& prepared) {
     }
     for (Prepared::Entry& entry : prepared.set) {
         if (entry.own) {
-            if (!entry.device->own.exchange(true, std::memory_order_release)) {
+            if (!entry.device->own.exchange(true, std::memory_order_relaxed)) {
                 // Until now the device was read on tg-sample, if at all.
                 std::erase(devices_, entry.device);
                 set_need(*entry.device, {});

@@ -67,7 +67,7 @@ struct Sampler::Device {
     QueueNeed need;              // as the queue knows it
     std::size_t in_reading = 0;  // samples of the current reading so far
 
-    std::atomic<bool> own{false};  // has its own thread; never reset
+    std::atomic<bool> own{false};  // has its own thread; never reset; the mutexes of SamplingThreads order it
     std::atomic<bool> present{false};
     std::atomic<Duration> interval{Duration(0)};
     std::atomic<DeviceState> state{DeviceState::idle};

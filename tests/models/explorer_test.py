@@ -30,6 +30,19 @@ def outcomes(places, *threads):
     return found
 
 
+def last_values(places, *threads):
+    """Returns all values that each place can have at the end."""
+    found = {place: set() for place in places}
+
+    def note(newest):
+        for place in places:
+            found[place].add(newest[place])
+        return True
+
+    explore(Model(places, list(threads), at_end=note))
+    return found
+
+
 def store_buffering(store_order, load_order, fences=(None, None)):
     def thread(own, other, fence_order):
         def run():
@@ -93,6 +106,38 @@ class MemoryModel(unittest.TestCase):
     def test_two_readers_can_see_two_stores_in_different_orders_unless_all_are_seq_cst(self):
         self.assertTrue(two_readers(RELEASE, ACQUIRE))
         self.assertFalse(two_readers(SEQ_CST, SEQ_CST))
+
+    def test_a_store_may_come_before_one_that_was_executed_earlier_unless_released_and_acquired(self):
+        def last_data(store_order, load_order):
+            def first():
+                yield store("data", 1, RELAXED)
+                yield store("ready", 1, store_order)
+
+            def second():
+                yield load("ready", load_order, until=lambda ready: ready == 1)
+                yield store("data", 2, RELAXED)
+
+            return last_values({"data": 0, "ready": 0}, first, second)["data"]
+
+        self.assertEqual(last_data(RELEASE, RELAXED), {1, 2})
+        self.assertEqual(last_data(RELAXED, ACQUIRE), {1, 2})
+        self.assertEqual(last_data(RELEASE, ACQUIRE), {2})
+
+    def test_a_read_modify_write_may_miss_a_store_unless_released_and_acquired(self):
+        def changed(store_order, load_order):
+            def writer():
+                yield store("data", 1, RELAXED)
+                yield store("ready", 1, store_order)
+
+            def changer():
+                yield load("ready", load_order, until=lambda ready: ready == 1)
+                return (yield rmw("data", lambda data: data + 1, RELAXED))
+
+            return {data for _, data in outcomes({"data": 0, "ready": 0}, writer, changer)}
+
+        self.assertEqual(changed(RELAXED, ACQUIRE), {0, 1})
+        self.assertEqual(changed(RELEASE, RELAXED), {0, 1})
+        self.assertEqual(changed(RELEASE, ACQUIRE), {1})
 
     def test_a_relaxed_read_modify_write_continues_a_release_sequence(self):
         def writer():
@@ -158,6 +203,23 @@ class Violations(ModelTest):
 
         self.check_breaks(Model({"x": 0}, [reader]), "reader: x is not 1")
         self.check_breaks(Model({"x": 0}, [], at_end=lambda newest: newest["x"] == 1), "at_end does not hold")
+
+    def test_a_store_that_may_be_visible_before_an_earlier_load_is_refused(self):
+        def passes_on(*between, load_order=RELAXED, store_order=RELAXED):
+            def run():
+                yield load("x", load_order)
+                for each in between:
+                    yield each
+                yield store("y", 1, store_order)
+            return Model({"x": 0, "y": 0, "z": 0}, [named("passes_on", run)])
+
+        z = exchange("z", 1, ACQUIRE)
+        for model in (passes_on(), passes_on(store("z", 1, RELEASE)), passes_on(load("z", ACQUIRE))):
+            with self.assertRaisesRegex(Violation, "store y may be visible before load x has returned a value"):
+                explore(model, may_load_late=False)
+        for model in (passes_on(load_order=ACQUIRE), passes_on(store_order=RELEASE), passes_on(fence(ACQUIRE)),
+                      passes_on(store("z", 0, RELEASE), z)):
+            explore(model, may_load_late=False)
 
     def test_a_model_with_too_many_states_is_refused(self):
         def endless():

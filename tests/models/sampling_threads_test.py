@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
-"""SamplingThreads (device/src/sampling_threads.cpp, stepping_thread.cpp, sampler_change.cpp): one thread at a time uses
-a device while changes, commands, stop and start run concurrently. Calls do not time out in the models."""
+"""SamplingThreads: one thread at a time uses a device while changes, commands, stop and start run concurrently. Calls
+do not time out in the models.
+
+Files: device/src/sampling_threads.cpp, device/src/stepping_thread.hpp, device/src/stepping_thread.cpp,
+device/src/sampler.cpp, device/src/sampler_change.cpp."""
 
 import unittest
 
@@ -21,7 +24,7 @@ def unlock(mutex):
 
 
 def run_call(thread, caller):  # SteppingThread::run_call()
-    yield store(f"answer to {caller}", None, RELAXED)
+    yield store(f"answer to {caller}", None, RELEASE)
     _, stopping = yield rmw(f"{thread} calls", lambda calls: calls if calls[1] else ((*calls[0], caller), False),
                             ACQ_REL)
     return CANCELED if stopping else (yield load(f"answer to {caller}", ACQUIRE, until=bool))
@@ -86,8 +89,8 @@ def changes(steps, commands=1, checks_owner=True, waits_for_last=True, apply_set
             if caller == "changer":  # Sampler::apply()
                 reads = False
                 if apply_sets_owner:
-                    yield store("is_own", True, RELEASE)
-            elif checks_owner and (yield load("is_own", ACQUIRE)):
+                    yield store("is_own", True, RELAXED)
+            elif checks_owner and (yield load("is_own", RELAXED)):
                 return BUSY
             else:
                 yield touch("device")  # Sampler::command()
@@ -113,7 +116,7 @@ def changes(steps, commands=1, checks_owner=True, waits_for_last=True, apply_set
         else:
             yield store("own_thread", change, RELAXED)
             if not apply_sets_owner:
-                yield store("is_own", True, RELEASE)
+                yield store("is_own", True, RELAXED)
             yield store(f"{change} phase", "reading")
 
     def changer():  # SamplingThreads::run_change()
@@ -138,7 +141,7 @@ def restart(takes_turns=True):
     """A device of tg-sample gets a thread of its own while another thread calls stop() and start()."""
     def tg_sample():
         def answer(_caller):  # Sampler::apply()
-            yield store("is_own", True, RELEASE)
+            yield store("is_own", True, RELAXED)
             return DONE
 
         yield from run("tg-sample", lambda: (), answer)
@@ -170,7 +173,7 @@ def restart(takes_turns=True):
                 for each in ("tg-sample", thread):
                     if each:
                         yield load(f"{each} has_ended", until=bool)
-            elif (yield load("is_own")):  # SamplingThreads::start()
+            elif (yield load("is_own", RELAXED)):  # SamplingThreads::start()
                 assert (yield load("own has_ended")), "a device without a driver for its own thread is started"
             yield unlock("mutex")
             yield unlock("turn")
