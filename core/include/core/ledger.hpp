@@ -109,7 +109,12 @@ struct FilteredCount {
 /// The sampling threads write one side of the ledger, the pump writes the other. A reader reads the pump's side first.
 /// Every sample taken by then was captured earlier, so the sampling side, which is read later, includes it. Samples
 /// captured in between count as queued; none is missing or counted twice. The devices of one sampling thread are read
-/// as one consistent state; each other device and each channel is consistent on its own.
+/// as one consistent state; each other device and each channel is consistent on its own. All counts are released by
+/// their writers and acquired by readers, and the queue orders the pump after the sampling threads.
+///
+/// A drop is recorded, its block is marked, and then drops_reported_ increases. The pump acquires the latter, takes the
+/// mark, and reads the records. A mark is an exchange: after a store, the pump could take the mark of one thread
+/// without seeing the record of another one, whose mark came before it.
 ///
 /// Threads: captured(), dropped_at_queue(), filtered(): the thread that samples the device. separate(): one thread at a
 /// time. progress(), taken(), dropped_at_pump(), each_newly_dropped(): the pump's thread. All others: any.

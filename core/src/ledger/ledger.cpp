@@ -107,7 +107,7 @@ void Ledger::dropped_at_queue(const TelemetrySample& sample, DropReason reason) 
     page.counters.begin();
     page.counters.add(page.base + cell_dropped_first + index, 1);
     page.counters.commit();
-    marked_[to_index(sample.channel) / Block::channels].store(true, std::memory_order_release);
+    marked_[to_index(sample.channel) / Block::channels].exchange(true, std::memory_order_release);
     drops_reported_.fetch_add(1, std::memory_order_release);
 }
 
