@@ -205,17 +205,21 @@ bool LogBuffer::wait_for_load(std::optional<std::chrono::milliseconds> idle_max,
         return true;
     }
     wait_for_more(on_pending, Steady::now() + delay_max);
-    is_urgent_.store(false);
+    is_urgent_.exchange(false);  // not a store: the drain that follows sees the entries before the last hurry()
     // Losses that were not added to the queue are passed on by the last drain().
     return !is_closed_.load(std::memory_order_acquire) || !queue_.is_empty() || is_losing_.load();
 }
 
-/// Lets the I/O thread report its losses if nothing else arrives. close() may have been called during the drain, so
-/// that only the next one is the last.
+/// Lets the I/O thread report its losses if nothing else arrives. The fence is paired with that of wake_if_due():
+/// either this thread sees the losses, or flush() sees the free capacity. close() may have been called during the
+/// drain, so that only the next one is the last.
 void LogBuffer::end_drain(bool is_last) noexcept {
     if (is_last) {
         is_losing_.store(false);
-    } else if (is_losing_.load() && wake_producer_) {
+        return;
+    }
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    if (is_losing_.load() && wake_producer_) {
         wake_producer_();
     }
 }

@@ -50,6 +50,10 @@ class LostRanges {
 /// The I/O thread takes no lock and never waits: the thread of the log has a lower priority, so it can lose its
 /// processor at any instruction.
 ///
+/// A side stores what the other one waits for, issues a fence and checks whether the other one waits; a waiter does the
+/// reverse. So the I/O thread sees wake_at_ or the thread of the log sees the entry, and the thread of the log sees
+/// is_losing_ or flush() sees the capacity. The entry publishes the losses in reported_, and is_reported_ returns them.
+///
 /// Threads: put(), put_gap(), skip(), flush(), request_call() the I/O thread, never after close(); wait_for_load(),
 /// drain(), wait() the thread of the log; all else any. Limits: `capacity` samples and gaps. Samples that arrive when
 /// they are pending, and until half of them are gone, are lost, counted, and reported per channel. Failure: the
