@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Waker and QueueWaker (core/include/core/waker.hpp, core/src/queue): the woken thread never sleeps
-while work waits for it."""
+"""Waker and QueueWaker (core/include/core/waker.hpp, core/src/queue/waker.cpp): the woken thread never sleeps while
+work waits for it. A PendingWake is the place `pending`."""
 
 import unittest
 
@@ -19,24 +19,25 @@ def wait_readable():
     return load("descriptor", ACQUIRE, until=lambda count: count > 0)
 
 
-def wake():  # Waker::wake()
-    if not (yield exchange("pending", True)):
+def wake(order=RELEASE):  # Waker::wake()
+    if not (yield exchange("pending", True, order)):
         yield write_descriptor()
 
 
 def clear():  # Waker::clear()
     yield read_descriptor()
-    yield exchange("pending", False)
+    yield exchange("pending", False, ACQUIRE)
 
 
-def waker(items=(2, 1), loads_first=False, clear_by=exchange, clears_first=True, reads_descriptor_first=True):
+def waker(items=(2, 1), loads_first=False, set_order=RELEASE, clear_by=exchange, clear_order=ACQUIRE,
+          clears_first=True, reads_descriptor_first=True):
     """Producers that hand over `items` one by one, and the thread that takes them all."""
     def producer(count):
         def run():
             for _ in range(count):
                 yield rmw("items", lambda items: items + 1, RELEASE)
                 if not loads_first or not (yield load("pending")):
-                    yield from wake()
+                    yield from wake(set_order)
         run.__name__ = "producer"
         return run
 
@@ -46,7 +47,7 @@ def waker(items=(2, 1), loads_first=False, clear_by=exchange, clears_first=True,
             yield wait_readable()
             if not clears_first:
                 taken = yield load("items", ACQUIRE)
-            steps = [read_descriptor(), clear_by("pending", False)]  # clear()
+            steps = [read_descriptor(), clear_by("pending", False, clear_order)]  # clear()
             for step in steps if reads_descriptor_first else reversed(steps):
                 yield step
             if clears_first:
@@ -92,7 +93,7 @@ def late_wake_ups(items=(2, 1), has_timer=True, reads_timer_first=True):
         def run():
             for _ in range(count):
                 yield rmw("items", lambda items: items + 1, RELEASE)
-                if has_timer and not (yield exchange("is_timer_on", True)):
+                if has_timer and not (yield exchange("is_timer_on", True, RELEASE)):
                     yield write_descriptor()
         run.__name__ = "producer"
         return run
@@ -101,7 +102,7 @@ def late_wake_ups(items=(2, 1), has_timer=True, reads_timer_first=True):
         taken = 0
         while taken < sum(items):
             yield wait_readable()
-            steps = [read_descriptor(), exchange("is_timer_on", False)]
+            steps = [read_descriptor(), exchange("is_timer_on", False, ACQUIRE)]
             for step in steps if reads_timer_first else reversed(steps):
                 yield step
             taken = yield load("items", ACQUIRE)
@@ -121,6 +122,11 @@ class Waker(ModelTest):
 
     def test_a_store_instead_of_the_exchange_in_clear_loses_work(self):
         self.check_breaks(waker(clear_by=store), "woken sleeps forever")
+
+    def test_each_weaker_memory_order_loses_work(self):
+        for order in ("set_order", "clear_order"):
+            with self.subTest(order):
+                self.check_breaks(waker(**{order: RELAXED}), "woken sleeps forever")
 
     def test_a_thread_that_takes_its_work_before_clear_misses_work(self):
         self.check_breaks(waker(clears_first=False), "woken sleeps forever")

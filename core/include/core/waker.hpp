@@ -7,6 +7,24 @@
 
 namespace telegate {
 
+/// A flag for a wake-up that was sent and has not arrived, so that at most one is pending.
+///
+/// set() releases the work that was queued before it, and clear() acquires the work of every set() before it, including
+/// those that found a wake-up pending. Therefore both are exchanges: they continue the release sequence of the previous
+/// change, which a store would end, and they read the newest value, which a load might miss.
+///
+/// Threads: set(): any, after the work was queued. clear(): only the woken thread, before it takes the work.
+/// Limits: none. Failure: none.
+class PendingWake {
+  public:
+    /// Returns whether the caller must send the wake-up: none was pending.
+    [[nodiscard]] bool set() noexcept { return !pending_.exchange(true, std::memory_order_release); }
+    void clear() noexcept { pending_.exchange(false, std::memory_order_acquire); }
+
+  private:
+    std::atomic<bool> pending_{false};
+};
+
 /// Wakes one waiting thread through a descriptor. However often it is woken, at most one wake-up is pending.
 ///
 /// Threads: wake(): any, after the work was queued. clear(): only the woken thread, before it takes the work.
@@ -18,7 +36,7 @@ class Waker {
 
     /// Makes descriptor() readable, unless a wake-up is pending.
     void wake() noexcept;
-    /// An exchange, not a store: it acquires the work of every thread whose wake() found a wake-up pending.
+    /// Reads the descriptor first: a wake-up that is sent after that must stay readable.
     void clear() noexcept;
 
     /// Returns the descriptor, which is readable while a wake-up is pending.
@@ -28,13 +46,16 @@ class Waker {
 
   private:
     const UniqueFd descriptor_;
-    std::atomic<bool> pending_{false};
+    PendingWake pending_;
     std::atomic<unsigned long long> signaled_{0};
 };
 
 /// Wakes the consumer of a queue. In normal mode, each producer wakes it. In low-power mode, a producer whose work may
 /// wait calls wake_later() instead: the first one starts a timer for the delay that the consumer has set, and the timer
 /// wakes the consumer. No work therefore waits longer than the delay, whether or not more of it follows.
+///
+/// A producer queues work, issues a fence and checks the mode; end_low_power() changes the mode, issues a fence, and
+/// the consumer then checks for work. So either the producer sees normal mode, or the consumer sees the work.
 ///
 /// Threads: wake(), wake_later(), is_low_power(): any, after the work was queued. All others: only the woken thread;
 /// clear(), clear_late() and end_low_power() before it takes the work.
@@ -51,7 +72,7 @@ class QueueWaker {
 
     /// Ends the wake-up of descriptor().
     void clear() noexcept { now_.clear(); }
-    /// Ends the wake-up of late_descriptor().
+    /// Ends the wake-up of late_descriptor(), like Waker::clear().
     void clear_late() noexcept;
 
     /// Begins low-power mode, or changes its delay, which must be positive.
@@ -73,7 +94,7 @@ class QueueWaker {
   private:
     Waker now_;
     const UniqueFd timer_;
-    std::atomic<bool> is_timer_on_{false};
+    PendingWake timer_on_;
     std::atomic<std::chrono::milliseconds> delay_{std::chrono::milliseconds(0)};  // 0: normal mode
     std::atomic<unsigned long long> timers_{0};
 };

@@ -31,7 +31,7 @@ Waker::Waker() : descriptor_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
 }
 
 void Waker::wake() noexcept {
-    if (pending_.exchange(true)) {
+    if (!pending_.set()) {
         return;
     }
     signaled_.fetch_add(1, std::memory_order_relaxed);
@@ -43,7 +43,7 @@ void Waker::wake() noexcept {
 void Waker::clear() noexcept {
     std::uint64_t count = 0;
     [[maybe_unused]] const auto taken = ::read(descriptor_.get(), &count, sizeof count);
-    pending_.exchange(false);
+    pending_.clear();
 }
 
 QueueWaker::QueueWaker() : timer_(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)) {
@@ -53,7 +53,7 @@ QueueWaker::QueueWaker() : timer_(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC 
 }
 
 void QueueWaker::wake_later() noexcept {
-    if (is_timer_on_.exchange(true)) {
+    if (!timer_on_.set()) {
         return;
     }
     timers_.fetch_add(1, std::memory_order_relaxed);
@@ -64,11 +64,10 @@ void QueueWaker::wake_later() noexcept {
     [[maybe_unused]] const int result = ::timerfd_settime(timer_.get(), 0, &time, nullptr);
 }
 
-/// Reads the descriptor first: a timer that is started after the exchange must stay readable.
 void QueueWaker::clear_late() noexcept {
     std::uint64_t count = 0;
     [[maybe_unused]] const auto taken = ::read(timer_.get(), &count, sizeof count);
-    is_timer_on_.exchange(false);
+    timer_on_.clear();
 }
 
 void QueueWaker::begin_low_power(std::chrono::milliseconds delay) noexcept {

@@ -71,7 +71,7 @@ Shards::~Shards() {
 ShardCalls Shards::calls_of(std::size_t number) {
     const std::weak_ptr<void> alive = alive_;
     Reactor& reactor = reactor_;
-    std::atomic<bool>& is_wake_posted = branches_[number].is_wake_posted;
+    PendingWake& posted_wake = branches_[number].posted_wake;
     ShardCalls calls;
     calls.deliver = [this, number, alive, &reactor](std::shared_ptr<const ShardNotes::Batch> notes) {
         reactor.post([this, number, alive, notes = std::move(notes)]() mutable {
@@ -80,13 +80,13 @@ ShardCalls Shards::calls_of(std::size_t number) {
             }
         });
     };
-    calls.wake = [this, number, alive, &reactor, &is_wake_posted] {
-        if (is_wake_posted.exchange(true)) {
+    calls.wake = [this, number, alive, &reactor, &posted_wake] {
+        if (!posted_wake.set()) {
             return;
         }
         reactor.post([this, number, alive] {
             if (!alive.expired()) {
-                branches_[number].is_wake_posted.exchange(false);  // first: later progress wakes again
+                branches_[number].posted_wake.clear();  // first: later progress wakes again
                 events_.advanced();
                 flush(number);
             }

@@ -2,13 +2,13 @@
 
 #include "core/publisher.hpp"
 #include "core/reactor.hpp"
+#include "core/waker.hpp"
 #include "core/watch.hpp"
 #include "peers/peer_table.hpp"
 #include "peers/remote_sessions.hpp"
 #include "publish/shard_queue.hpp"
 #include "shards/shard.hpp"
 
-#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -85,7 +85,7 @@ class Shards {
     /// One thread and the data that is shared with it.
     struct Branch {
         ShardLink link;
-        std::atomic<bool> is_wake_posted{false};
+        PendingWake posted_wake;
         std::unique_ptr<Shard> shard;
         std::vector<std::uint32_t> places_free;
         std::uint32_t places = 0;  // places ever used

@@ -7,6 +7,7 @@
 
 #include "core/client_shares.hpp"
 #include "core/start_thread.hpp"
+#include "core/waker.hpp"
 
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
@@ -14,7 +15,6 @@
 #include <boost/asio/post.hpp>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <deque>
 #include <exception>
@@ -123,8 +123,7 @@ class HttpServer::State final : public HttpHost {
     }
 
     void wake_streams() noexcept override {
-        // A plain load could be reordered before the write of the samples that this wake-up announces.
-        if (budget.streams() == 0 || wake_pending_.exchange(true)) {
+        if (budget.streams() == 0 || !posted_wake_.set()) {
             return;
         }
         asio::post(io_, [this] {
@@ -370,7 +369,7 @@ class HttpServer::State final : public HttpHost {
 
     void serve_streams() {
         streams_served_ = SteadyClock::now();
-        wake_pending_.exchange(false);
+        posted_wake_.clear();
         for (HttpConnection* const connection : connections_) {
             connection->wake_stream();
         }
@@ -425,7 +424,7 @@ class HttpServer::State final : public HttpHost {
 
     HttpTimer streams_timer_{io_};
     MonoTime streams_served_{};
-    std::atomic<bool> wake_pending_{false};
+    PendingWake posted_wake_;
 
     HttpTimer end_timer_{io_};
     bool stops_after_streams_ = false;
