@@ -19,18 +19,15 @@ CancelSignal::CancelSignal() : descriptor_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLO
 }
 
 void CancelSignal::set() noexcept {
-    const std::lock_guard lock(mutex_);
-    if (!set_.exchange(true, std::memory_order_release)) {
+    if (!is_set()) {
+        set_.store(true, std::memory_order_relaxed);
         (void)::eventfd_write(descriptor_.get(), 1);
     }
 }
 
 void CancelSignal::clear() noexcept {
-    if (!is_set()) {
-        return;
-    }
-    const std::lock_guard lock(mutex_);
-    if (set_.exchange(false, std::memory_order_release)) {
+    if (is_set()) {
+        set_.store(false, std::memory_order_relaxed);
         eventfd_t count = 0;
         (void)::eventfd_read(descriptor_.get(), &count);
     }

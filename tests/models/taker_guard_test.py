@@ -7,11 +7,11 @@ from explorer import ACQUIRE, RELAXED, RELEASE, Model, ModelTest, exchange, fenc
 
 
 def guard(evictors=1, consumer_fence=True, evictor_fence=True, see_evictors=ACQUIRE, end_taking=RELEASE,
-          see_end_of_taking=ACQUIRE, end_turn=RELEASE, leave=RELEASE):
+          see_end_of_taking=ACQUIRE, take_turn=ACQUIRE, end_turn=RELEASE, leave=RELEASE):
     """A single evictor leaves and returns, as in SingleProducerQueue. Two evictors never leave, as in
     BoundedQueue."""
     def wait_for_turn():
-        yield exchange("turn", True, ACQUIRE, until=lambda taken: not taken)
+        yield exchange("turn", True, take_turn, until=lambda taken: not taken)
 
     def consumer():
         for _ in range(3):
@@ -20,7 +20,7 @@ def guard(evictors=1, consumer_fence=True, evictor_fence=True, see_evictors=ACQU
                 yield fence()
             has_turn = yield load("evictors", see_evictors)
             if has_turn:
-                yield store("consuming", False, RELEASE)
+                yield store("consuming", False, RELAXED)
                 yield from wait_for_turn()
             yield touch("items")
             if has_turn:  # Consumer::~Consumer()
@@ -60,7 +60,7 @@ class TakerGuard(ModelTest):
         self.check_breaks(guard(evictor_fence=False), "races for items")
 
     def test_each_weaker_memory_order_is_a_race(self):
-        for order in ("see_evictors", "end_taking", "see_end_of_taking", "end_turn", "leave"):
+        for order in ("see_evictors", "end_taking", "see_end_of_taking", "take_turn", "end_turn", "leave"):
             with self.subTest(order):
                 self.check_breaks(guard(**{order: RELAXED}), "races for items")
 

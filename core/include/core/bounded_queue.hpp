@@ -21,6 +21,7 @@ namespace telegate {
 
 /// Wakes producers that wait for capacity. A producer sets a flag and then rechecks the capacity; the consumer frees
 /// capacity and then checks the flag. With a fence between the two steps, at least one of them sees the other's change.
+/// The count of ring() publishes what was changed before it, including the flag, to a producer that reads the count.
 ///
 /// Threads: any.
 /// Limits: one wake-up for all waiters, however often ring() is called before they have woken.
@@ -31,8 +32,8 @@ class SpaceSignal {
     template <class HasRoom>
     void wait_unless(HasRoom has_room) noexcept {
         // Read before the flag is set, so a ring() that later clears the flag also increments the count later.
-        const std::uint32_t rung = rung_.load();
-        waiting_.store(true);
+        const std::uint32_t rung = rung_.load(std::memory_order_acquire);
+        waiting_.store(true, std::memory_order_relaxed);
         std::atomic_thread_fence(std::memory_order_seq_cst);
         if (!has_room()) {
             rung_.wait(rung);
@@ -47,8 +48,8 @@ class SpaceSignal {
     }
 
     [[gnu::noinline]] void ring() noexcept {
-        waiting_.store(false);
-        rung_.fetch_add(1);
+        waiting_.store(false, std::memory_order_relaxed);
+        rung_.fetch_add(1);  // release would be enough, except that notify_all() then checks for waiters
         rung_.notify_all();
     }
 
@@ -87,6 +88,10 @@ enum class QueueLoss : std::uint8_t { evicted, refused, closed };
 /// producers are known to need first, then by what they may need.
 ///
 /// The capacity is fixed, or follows the needs: then both halves hold what all producers need.
+///
+/// The link to a producer is released when the producer is complete, and acquired by all that follow the list. A
+/// changed capacity, share or policy and the end of the queue order nothing else; a waiting producer sees them after
+/// ring().
 ///
 /// Threads: push(): one thread at a time per producer. pop(): one consumer. All others: any.
 /// Limits: producers_max producers and capacity() items. A share is at least one item, so the queue can hold more if
@@ -184,7 +189,7 @@ class BoundedQueue {
     [[gnu::noinline]] void push(Producer& producer, std::span<const T> items, OnLoss&& on_loss, OnWait&& on_wait) {
         ShortWait wait;
         while (!items.empty()) {
-            if (closed_.load(std::memory_order_acquire)) {
+            if (closed_.load(std::memory_order_relaxed)) {
                 return lose(items, QueueLoss::closed, on_loss);
             }
             std::size_t entered = producer.queue_.put(items, guaranteed(producer));
@@ -215,7 +220,7 @@ class BoundedQueue {
 
     template <class OnLoss>
     void push(Producer& producer, const T& item, OnLoss&& on_loss) {
-        if (closed_.load(std::memory_order_acquire) || !producer.queue_.put_quickly(item, guaranteed(producer))) {
+        if (closed_.load(std::memory_order_relaxed) || !producer.queue_.put_quickly(item, guaranteed(producer))) {
             push(producer, std::span<const T>(&item, 1), on_loss);
         }
     }
@@ -233,7 +238,7 @@ class BoundedQueue {
     /// Closes the queue: later pushes are refused and waiting producers return. A push in flight may still add a batch.
     /// Queued items stay for the consumer.
     void close() noexcept {
-        closed_.store(true, std::memory_order_release);
+        closed_.store(true, std::memory_order_relaxed);  // ring() publishes it
         bell_.ring();
     }
 
@@ -476,7 +481,7 @@ class BoundedQueue {
     }
 
     [[nodiscard]] bool must_wait(const Producer& producer) const noexcept {
-        return producer.queue_.is_full(allowance(producer)) && !closed_.load() &&
+        return producer.queue_.is_full(allowance(producer)) && !closed_.load(std::memory_order_relaxed) &&
                policy_.load() == OverflowPolicy::block;
     }
 

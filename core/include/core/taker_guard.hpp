@@ -37,7 +37,8 @@ class ShortWait {
 /// for a while and then perhaps never again. While there is no evictor, the consumer sets a flag and checks for an
 /// evictor, at the cost of a fence. A new evictor announces itself and checks the flag. At least one of the two sees
 /// the other: the evictor waits until the flag is cleared, or the consumer takes turns with the evictor until
-/// evictors_leave().
+/// evictors_leave(). The turn, the cleared flag and evictors_leave() release what was taken until then to the side that
+/// takes next, which acquires them.
 ///
 /// Threads: Consumer: one. Evictor: one. evictors_leave(): the evictor's, while it has no Evictor.
 /// Limits: each side waits for the other with ShortWait.
@@ -51,7 +52,7 @@ class TakerGuard {
             guard_.consuming_.store(true, std::memory_order_relaxed);
             std::atomic_thread_fence(std::memory_order_seq_cst);
             if (guard_.evictors_.load(std::memory_order_acquire)) [[unlikely]] {
-                guard_.consuming_.store(false, std::memory_order_release);
+                guard_.consuming_.store(false, std::memory_order_relaxed);  // nothing was taken since the fence
                 guard_.wait_for_turn();
                 has_turn_ = true;
             }

@@ -5,14 +5,16 @@
 
 #include <atomic>
 #include <cstdint>
-#include <mutex>
 
 namespace telegate {
 
 /// Requests that a read that waits for its device return soon. Consists of a flag and a descriptor that is readable
 /// while the flag is set, which a driver polls together with the descriptor of its device.
 ///
-/// Threads: any; set() and clear() lock a mutex.
+/// The flag publishes nothing: a driver that the descriptor has woken sees it, because the system orders a write of the
+/// descriptor before the wake-up, and the mutex of the owner orders set() and clear().
+///
+/// Threads: set() and clear(): any, one at a time, so the owner locks a mutex. All others: any.
 /// Limits: one descriptor.
 /// Failure: the constructor throws std::system_error when no descriptor is available; nothing else fails.
 class CancelSignal {
@@ -27,7 +29,6 @@ class CancelSignal {
 
   private:
     const UniqueFd descriptor_;
-    std::mutex mutex_;  // keeps the flag and the descriptor consistent
     std::atomic<bool> set_{false};
 };
 
