@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""History (gateway/src/line/history.hpp): a sample is read whole, or it was kept before it was overwritten."""
+"""History (gateway/src/line/history.hpp, gateway/src/line/history.cpp): a sample is read whole, or it was
+kept before it was overwritten."""
 
 import unittest
 

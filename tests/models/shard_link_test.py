@@ -17,8 +17,8 @@ def take_events():
     return exchange("events", 0, ACQ_REL, until=bool)
 
 
-def wake_shard():  # ShardLink::wake_shard()
-    if (yield load("shard_waits")) and (yield exchange("shard_waits", False)):
+def wake_shard(order=SEQ_CST):  # ShardLink::wake_shard()
+    if (yield load("shard_waits", order)) and (yield exchange("shard_waits", False)):
         yield add_event(WAKER)
 
 
@@ -30,32 +30,35 @@ def wait_for_post():
     return exchange("posted", False, ACQUIRE, until=bool)
 
 
-def records(count=3, publish_order=SEQ_CST, report_order=SEQ_CST, shard_rechecks=True, publisher_rechecks=True,
+def records(count=3, publish_order=SEQ_CST, check_shard=SEQ_CST, await_record=SEQ_CST, check_record=SEQ_CST,
+            report_order=SEQ_CST, check_publisher=SEQ_CST, await_progress=SEQ_CST, check_progress=SEQ_CST,
+            see_record=ACQUIRE, see_applied=SEQ_CST, shard_rechecks=True, publisher_rechecks=True,
             publishes_first=True):
     """ShardQueue::flush() (core/src/publish/shard_queue.cpp), called for each record, and Shard::on_wake() and
     finish_turn() (core/src/shards/shard.cpp). The link holds two records."""
-    def can_put(put):
-        return put - (yield load("applied")) < 2
+    def can_put(put, order):
+        return put - (yield load("applied", order)) < 2
 
     def publisher():
         put = 0
         while put < count:
-            if not (yield from can_put(put)):
-                yield store("awaits_progress", True)  # ShardLink::await_progress()
-                if not publisher_rechecks or not (yield from can_put(put)):
+            if not (yield from can_put(put, see_applied)):
+                yield store("awaits_progress", True, await_progress)  # ShardLink::await_progress()
+                if not publisher_rechecks or not (yield from can_put(put, check_progress)):
                     yield wait_for_post()
                     continue
             yield touch(f"record {put % 2}")
             put += 1
             if publishes_first:  # ShardLink::publish()
                 yield store("published", put, publish_order)
-            yield from wake_shard()
+            yield from wake_shard(check_shard)
             if not publishes_first:
                 yield store("published", put, publish_order)
 
     def report(taken, applied):  # ShardLink::report()
         yield store("applied", taken, report_order)
-        if taken != applied and (yield load("awaits_progress")) and (yield exchange("awaits_progress", False)):
+        awaits = taken != applied and (yield load("awaits_progress", check_publisher))
+        if awaits and (yield exchange("awaits_progress", False)):
             yield wake_publisher()
 
     def shard():
@@ -64,11 +67,11 @@ def records(count=3, publish_order=SEQ_CST, report_order=SEQ_CST, shard_rechecks
         while True:
             if not again:
                 yield take_events()
-            while taken != (yield load("published", ACQUIRE)):  # ShardLink::front()
+            while taken != (yield load("published", see_record)):  # ShardLink::front()
                 yield touch(f"record {taken % 2}")
                 taken += 1
-            yield store("shard_waits", True)  # ShardLink::await_record()
-            again = shard_rechecks and (yield load("published")) != taken
+            yield store("shard_waits", True, await_record)  # ShardLink::await_record()
+            again = shard_rechecks and (yield load("published", check_record)) != taken
             if again:
                 yield store("shard_waits", False)
             if taken != applied:
@@ -111,6 +114,32 @@ def room(wakes_shard=True, await_order=SEQ_CST, shard_waits_order=SEQ_CST, is_aw
                  [publisher, peer, shard], servants=("shard",))
 
 
+def limit(await_order=SEQ_CST, check_shard=SEQ_CST, await_record=SEQ_CST, check_limit=SEQ_CST, report_order=SEQ_CST,
+          see_applied=SEQ_CST):
+    """await_block_limit() after a read of the progress. The shard reports twice, the first time without a request;
+    the second report allows the publisher to continue."""
+    def publisher():
+        applied = yield load("applied", see_applied)
+        assert (yield load("limit")) >= applied, "the progress is older than the number of applied records"
+        yield store("awaited", 2, await_order)  # ShardLink::await_block_limit()
+        yield from wake_shard(check_shard)
+        yield wait_for_post()
+
+    def shard():
+        for log_end in (1, 2):
+            yield store("limit", log_end, RELEASE)  # ShardLink::report()
+            yield store("applied", log_end, report_order)
+            awaited = yield load("awaited")
+            if awaited and log_end >= awaited and (yield exchange("awaited", 0)):
+                yield wake_publisher()
+            yield store("shard_waits", True, await_record)
+            if log_end == 1 and (yield load("awaited", check_limit)) == 0:
+                yield take_events()
+
+    return Model({"awaited": 0, "limit": 0, "applied": 0, "shard_waits": False, "events": 0, "posted": False},
+                 [publisher, shard], servants=("shard",))
+
+
 def leases(release_order=RELEASE, take_released_order=ACQUIRE):
     """ShardLink::release() and take_back(): the publisher reuses a segment after the shard has read it."""
     def shard():
@@ -130,8 +159,14 @@ class Records(ModelTest):
         self.check_holds(records())
 
     def test_a_wake_up_is_lost_if_one_side_is_not_seq_cst(self):
-        self.check_breaks(records(publish_order=RELEASE), "at_end does not hold")
-        self.check_breaks(records(report_order=RELEASE), "publisher sleeps forever")
+        for order in ("publish_order", "check_shard", "await_record", "check_record"):
+            with self.subTest(order):
+                weaker = RELEASE if order in ("publish_order", "await_record") else ACQUIRE
+                self.check_breaks(records(**{order: weaker}), "at_end does not hold")
+        for order in ("report_order", "check_publisher", "await_progress", "check_progress"):
+            with self.subTest(order):
+                weaker = RELEASE if order in ("report_order", "await_progress") else ACQUIRE
+                self.check_breaks(records(**{order: weaker}), "publisher sleeps forever")
 
     def test_a_side_that_does_not_recheck_after_setting_its_flag_sleeps_forever(self):
         self.check_breaks(records(shard_rechecks=False), "at_end does not hold")
@@ -140,8 +175,10 @@ class Records(ModelTest):
     def test_a_record_published_after_the_wake_up_is_left_behind(self):
         self.check_breaks(records(publishes_first=False), "at_end does not hold")
 
-    def test_a_relaxed_report_lets_the_publisher_overwrite_a_record_in_use(self):
-        self.check_breaks(records(report_order=RELAXED), "races for record")
+    def test_a_record_is_used_by_one_side_at_a_time(self):
+        for order in ("publish_order", "see_record", "report_order", "see_applied"):
+            with self.subTest(order):
+                self.check_breaks(records(**{order: RELAXED}), "races for record")
 
 
 class Room(ModelTest):
@@ -155,6 +192,22 @@ class Room(ModelTest):
         self.check_breaks(room(await_order=ACQ_REL), "publisher sleeps forever")
         self.check_breaks(room(shard_waits_order=RELEASE), "publisher sleeps forever")
         self.check_breaks(room(is_awaited_order=ACQUIRE), "publisher sleeps forever")
+
+
+class Limit(ModelTest):
+    def test_a_publisher_that_waits_for_the_limit_is_woken(self):
+        self.check_holds(limit())
+
+    def test_a_wake_up_is_lost_if_one_side_is_not_seq_cst(self):
+        for order in ("await_order", "check_shard", "await_record", "check_limit"):
+            with self.subTest(order):
+                weaker = RELEASE if order in ("await_order", "await_record") else ACQUIRE
+                self.check_breaks(limit(**{order: weaker}), "publisher sleeps forever")
+
+    def test_the_progress_is_released_with_the_number_of_applied_records(self):
+        for order in ("report_order", "see_applied"):
+            with self.subTest(order):
+                self.check_breaks(limit(**{order: RELAXED}), "the progress is older")
 
 
 class Leases(ModelTest):

@@ -24,7 +24,8 @@ struct ChannelInfo {
     std::string topic;    // device + '/' + channel
 };
 
-/// A table of the names and units of all channels, so that a sample carries only an id.
+/// A table of the names and units of all channels, so that a sample carries only an id. The size is released after the
+/// entry and the rooms of a new channel are complete; a thread that acquires it, or a sample from a queue, sees them.
 ///
 /// Threads: add(), add_found(), crowd(), find(), add_room(), remove_room(): any, under a mutex (start-up, hot plug and
 /// settings only). All others: any, without waiting.
@@ -102,7 +103,7 @@ class ChannelTable {
     std::optional<DeviceId> crowding_;      // see Crowd
     std::string crowding_name_;
     std::array<std::unique_ptr<Block>, channels_max / block_channels> blocks_;
-    std::atomic<std::size_t> size_{0};  // released after the entry is complete
+    std::atomic<std::size_t> size_{0};
     std::atomic<std::uint64_t> refused_{0};
 };
 

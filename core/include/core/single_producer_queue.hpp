@@ -36,6 +36,11 @@ template <class Heads, class Tails>
 /// the other's count only when the remembered count is not sufficient. An item therefore costs no atomic
 /// read-modify-write, and a batch costs one fence.
 ///
+/// The tail releases the items and the links to their blocks to the taker that acquires it. An emptied block is
+/// released with returned_, before the head is: so a producer that acquires the head finds the blocks of the items that
+/// it sees taken. A reader that acquires the tail sees at least the head that the producer saw, so that no size is too
+/// large.
+///
 /// Memory use follows the number of queued items: an emptied block is returned to the producer and written again while
 /// it is in the caches. Nothing is allocated once there are as many blocks as the queue has ever needed.
 ///

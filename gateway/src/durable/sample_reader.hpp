@@ -55,7 +55,7 @@ class SampleReader {
   private:
     /// A page that was requested from the log. Shared with tg-log-read.
     struct Arrival {
-        std::atomic<bool> is_there{false};
+        std::atomic<bool> is_there{false};  // set after the page is complete
         SamplePage page;
     };
 

@@ -23,11 +23,12 @@ namespace telegate {
 /// held, and some of those between first() and oldest().
 ///
 /// Threads: consume() and gap(): one; read() and the rest: any. A reader never blocks the writer: it copies, then
-/// checks whether the writer has overtaken it, and omits samples that may have been overwritten.
-/// Limits: at most `bytes`, 64 per sample, at least one sample; with `per_channel`, 20 more bytes per channel. A page
-/// uses memory only after its first write. Ages use the monotonic clock, so that a step of the wall clock neither hides
-/// nor reveals samples.
-/// Failure: the constructor throws std::bad_alloc if the address space is exhausted.
+/// checks whether the writer has overtaken it, and omits samples that may have been overwritten. The writer releases
+/// the claim, the words and the number of written samples, in this order; a reader acquires the number, the words and
+/// the claim. So it sees the words of all written samples, and after a newer word it also sees the claim and what was
+/// kept. Limits: at most `bytes`, 64 per sample, at least one sample; with `per_channel`, 20 more bytes per channel. A
+/// page uses memory only after its first write. Ages use the monotonic clock, so that a step of the wall clock neither
+/// hides nor reveals samples. Failure: the constructor throws std::bad_alloc if the address space is exhausted.
 class History final : public SampleConsumer {
   public:
     struct Read {

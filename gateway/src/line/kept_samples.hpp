@@ -83,6 +83,9 @@ class MappedMemory {
 /// The held samples of a channel are always its newest ones, without a gap: if a sample is not kept, older ones of its
 /// channel are hidden.
 ///
+/// The number of samples is released after the words of a new one, so a reader that acquires it sees them. Only moving
+/// samples needs the SequenceLock.
+///
 /// Threads: counter() and sweep(): one writer; the rest: any. A reader copies again if the writer has compacted in the
 /// meantime.
 /// Limits: `bytes`, bytes_per_sample per sample, and 20 bytes per channel. If that is too little for all channels,

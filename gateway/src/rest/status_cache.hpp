@@ -14,7 +14,8 @@
 namespace telegate {
 
 /// Caches the rendered status for a short time, so many requests cost little more than one. A client that changes
-/// something sees its change: drop() is called between the change and its response.
+/// something sees its change: drop() is called between the change and its response, and get() reads the generation
+/// before it renders.
 ///
 /// Threads: any; one renders a status at a time, the others wait for it.
 /// Limits: one text, for any number of requests; texts that are being sent exist until then.
