@@ -74,6 +74,14 @@ class Tree(unittest.TestCase):
         self.check_all(rules.sleeps, [path for path in files(".cpp", ".hpp", ".py", ".sh", under=("tests",))
                                       if not path.startswith("tests/tidy/")])
 
+    def test_every_file_that_orders_memory_is_named_by_a_model(self):
+        modeled = rules.files_of_models(read(path) for path in files("_test.py", under=("tests",))
+                                        if path.startswith("tests/models/"))
+        listed = [path for paths in rules.ORDERS_NOTHING.values() for path in paths]
+        self.assertEqual([path for path in (*modeled, *listed) if not exists(path)], [])
+        self.check_all(lambda path, text: rules.unmodeled_atomics(path, text, modeled),
+                       files(".cpp", ".hpp", under=(*rules.ROOMS, "tools")))
+
     def test_only_tools_and_main_write_to_the_console(self):
         self.check_all(rules.console_output, [path for path in files(".cpp", ".hpp", under=(*rules.ROOMS, "tests"))
                                               if not path.endswith("/src/app/main.cpp")])
@@ -190,6 +198,19 @@ class BadExamples(unittest.TestCase):
                      "    time.sleep(1)", "::sleep(1);", "sleep 0.5"):
             self.assertTrue(rules.sleeps("tests/a", line), line)
         self.assertFalse(rules.sleeps("tests/a", "# an asleep sleeper"))
+
+    def test_an_atomic_without_a_model_is_found(self):
+        model = '"""Lock (core/src/a.hpp, core/src/a.cpp)."""'
+        modeled = rules.files_of_models([model])
+        self.assertEqual(modeled, {"core/src/a.hpp", "core/src/a.cpp"})
+        listed = "core/include/core/histogram.hpp"
+        for path, line in (("core/src/b.hpp", "std::atomic<bool> a;"), ("core/src/b.hpp", "std::atomic_flag a;"),
+                           ("core/src/b.cpp", "a.store(1, std::memory_order_release);"),
+                           (listed, "std::atomic<bool> a; std::atomic_thread_fence(b);"), (listed, "bool a;")):
+            self.assertTrue(rules.unmodeled_atomics(path, line, modeled), line)
+        for path, line in (("core/src/a.cpp", "std::atomic<bool> a;"), (listed, "std::atomic<bool> a;"),
+                           ("core/src/b.cpp", "a.load(std::memory_order_relaxed);  // std::atomic<bool>")):
+            self.assertFalse(rules.unmodeled_atomics(path, line, modeled), line)
 
     def test_console_output_is_found_with_its_line(self):
         self.assertIn("line 2", rules.console_output("core/src/a.cpp", "\nstd::cout << 1;")[0])

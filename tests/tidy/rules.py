@@ -140,6 +140,28 @@ RESERVED = re.compile(r"\b(?!_SC_|__libc_|__builtin_|__(?:asm|volatile|FILE|LINE
                       r"aarch64|SANITIZE_THREAD)__\b|__has_feature\b|_Exit\b)(?:_[A-Z]\w*|\w*__\w*)\b")
 LEFTOVER = re.compile(r"\b(TO" + r"DO|FIX" + r"ME|X" + r"XX)\b")  # split, so that this line does not match itself
 
+# Atomics and their memory orders. A file that orders memory must be named by a model in tests/models; a file that only
+# has atomics must be named there or here, with the reason why no memory order matters.
+ATOMIC = re.compile(r"\bstd::atomic(<|_ref\b|_flag\b)")
+ORDERED = re.compile(r"\bmemory_order_(acquire|release|acq_rel|seq_cst)\b|\batomic_(thread|signal)_fence\b")
+ORDERS_NOTHING = {
+    "counts": (
+        "core/include/core/histogram.hpp", "core/src/base/host_lookup.cpp", "gateway/src/http/http_budget.hpp",
+        "gateway/src/rest/rest_traffic.cpp", "gateway/src/rest/rest_traffic.hpp",
+        "tools/perf_tool/pipeline/receiver.hpp"),
+    "is a value or a hint that may be read late": (
+        "core/src/reactor/reactor.cpp", "core/src/reactor/reactor_state.hpp", "device/include/device/clock_watch.hpp",
+        "gateway/src/app/gateway.hpp", "gateway/src/durable/log_history.hpp", "gateway/src/http/tls_context.cpp",
+        "tools/perf_tool/round_trips.hpp", "uplink/include/uplink/uplink_runner.hpp"),
+    "is ordered by a mutex, a posted call or the end of a thread": (
+        "core/src/shards/shard.hpp", "device/include/device/gateway_driver.hpp",
+        "device/src/gateway/gateway_driver.cpp", "gateway/src/durable/durable_log.cpp",
+        "gateway/src/durable/durable_log.hpp", "gateway/src/events/events.cpp", "gateway/src/events/events.hpp",
+        "gateway/src/rest/rest_server.hpp", "gateway/src/uplinks/uplinks.hpp"),
+    "only decides which thread is first or last": (
+        "gateway/src/app/gateway.cpp", "gateway/src/uplinks/uplinks.cpp", "tools/perf_tool/queue_engines.hpp"),
+}
+
 
 def lines_matching(text, pattern, what):
     found = (match.start() for match in pattern.finditer(text))
@@ -271,6 +293,23 @@ def unused_using(path, text):
     code = code_only(text)
     return [f"unused declaration: using {name}" for name, last in re.findall(r"^\s*using ((?:\w+::)+(\w+));", code, re.M)
             if len(re.findall(rf"(?<!::)\b{last}\b", code)) == 0]
+
+
+def files_of_models(texts):
+    """Returns the files that the models name."""
+    return {path for text in texts for path in re.findall(r"\b[a-z]+/[\w/]+\.[ch]pp\b", text)}
+
+
+def unmodeled_atomics(path, text, modeled):
+    is_listed = any(path in paths for paths in ORDERS_NOTHING.values())
+    code = code_only(text)
+    if path in modeled:
+        return ["has a model and is in ORDERS_NOTHING"] if is_listed else []
+    if is_listed:
+        return lines_matching(code, ORDERED, "orders memory, so a model must name the file") or (
+            [] if ATOMIC.search(code) else ["is in ORDERS_NOTHING, but has no atomic"])
+    return lines_matching(code, re.compile(f"{ATOMIC.pattern}|{ORDERED.pattern}"),
+                          "an atomic in a file that no model names")
 
 
 def sleeps(path, text):
