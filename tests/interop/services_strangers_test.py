@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import resource
 import select
 import signal
 import socket
@@ -85,7 +86,7 @@ class StrangersTest(unittest.TestCase):
 
     def memory_bytes(self):
         with open(f"/proc/{self.gateway.process.pid}/statm") as file:
-            return int(file.read().split()[1]) * 4096
+            return int(file.read().split()[1]) * resource.getpagesize()
 
     def test_peers_that_send_the_shortest_requests_and_never_read_cost_little(self):
         self.begin()

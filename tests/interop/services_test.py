@@ -6,6 +6,7 @@ Run by ctest with the path of the program in TELEGATE_GATEWAY_APP.
 import json
 import os
 import re
+import resource
 import signal
 import stat
 import subprocess
@@ -234,7 +235,7 @@ class ServicesTest(unittest.TestCase):
 
     def memory_bytes(self):
         with open(f"/proc/{self.gateway.process.pid}/statm") as file:
-            return int(file.read().split()[1]) * 4096
+            return int(file.read().split()[1]) * resource.getpagesize()
 
     def test_every_pipelined_request_gets_one_reply(self):
         count = 3000

@@ -2,6 +2,8 @@
 
 #include "buffers/page_array.hpp"
 
+#include "core/page_size.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -74,7 +76,7 @@ class ItemPool {
 
     [[nodiscard]] std::size_t memory_bytes() const noexcept {
         const std::size_t allocated = chunks_.size() - dropped_.size();
-        return allocated * chunk_items * sizeof(T) + chunks_.capacity() * sizeof(Chunk) +
+        return allocated * whole_pages(chunk_items * sizeof(T)) + chunks_.capacity() * sizeof(Chunk) +
                (with_room_.capacity() + dropped_.capacity()) * sizeof(std::uint32_t);
     }
 

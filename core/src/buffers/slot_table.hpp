@@ -49,14 +49,14 @@ class SlotTable {
     }
 
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
-    [[nodiscard]] std::size_t memory_bytes() const noexcept { return capacity_ * sizeof(Slot); }
+    [[nodiscard]] std::size_t memory_bytes() const noexcept { return slots_.memory_bytes(); }
 
   private:
     struct Slot {
         std::uint32_t hash;
         std::uint32_t item;
     };
-    static constexpr std::size_t capacity_min = 512;  // one page
+    static constexpr std::size_t capacity_min = 512;
 
     // Uses the upper bits, so that items keep their order when the table doubles, and moving them accesses memory in
     // order.

@@ -1,5 +1,6 @@
 #include "host/process_source.hpp"
 
+#include "core/page_size.hpp"
 #include "core/text.hpp"
 #include "host/channel_names.hpp"
 #include "host/proc_file.hpp"
@@ -85,7 +86,6 @@ std::string_view program_of(std::string_view command_line) noexcept {
 
 ProcessSource::ProcessSource(const std::string& proc_root, const std::vector<std::string>& names)
     : ticks_per_second_(static_cast<double>(::sysconf(_SC_CLK_TCK))),
-      page_bytes_(::sysconf(_SC_PAGESIZE)),
       tells_descriptors_(is_procfs(proc_root)),
       path_(proc_root + '/'),
       root_bytes_(path_.size()) {
@@ -231,7 +231,7 @@ bool ProcessSource::measure(const Tick& tick, Process& process) {
     }
     Name& name = names_[process.name];
     ++name.count;
-    name.rss_bytes.add(stat->resident_pages * page_bytes_);
+    name.rss_bytes.add(stat->resident_pages * static_cast<std::int64_t>(page_bytes));
     name.threads.add(stat->threads);
     const double seconds = std::chrono::duration<double>(tick.now - process.time).count();
     if (process.has_reading && seconds > 0.0 && stat->cpu_ticks >= process.cpu_ticks) {

@@ -108,7 +108,6 @@ class ProcessSource {
     [[nodiscard]] std::optional<ProcessStat> stat_of(std::uint32_t pid, std::span<char> buffer);
 
     const double ticks_per_second_;
-    const std::int64_t page_bytes_;
     const bool tells_descriptors_;  // the size of the directory <proc>/PID/fd is its number of entries
     std::string path_;              // <proc>/; names are appended temporarily
     const std::size_t root_bytes_;

@@ -1,5 +1,7 @@
 #include "status/process_figures.hpp"
 
+#include "core/page_size.hpp"
+
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -59,7 +61,7 @@ ProcessFigures process_figures() {
         const auto ticks = static_cast<double>(::sysconf(_SC_CLK_TCK));
         figures.cpu_seconds = static_cast<double>(user + system) / ticks;
         figures.start_time_seconds = boot_time_seconds() + static_cast<double>(start) / ticks;
-        figures.resident_bytes = pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+        figures.resident_bytes = pages * page_bytes;
     }
     rlimit limit{};
     if (::getrlimit(RLIMIT_NOFILE, &limit) == 0) {

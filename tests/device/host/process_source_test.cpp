@@ -4,9 +4,11 @@
 #include "device/allocation_counter.hpp"
 #include "host_fixture.hpp"
 #include "support/catch.hpp"
+#include "support/page_size.hpp"
 
 #include <unistd.h>
 
+#include <cstddef>
 #include <stdexcept>
 #include <string>
 
@@ -47,7 +49,6 @@ HostDriverOptions named(std::vector<std::string> names) {
     return options;
 }
 
-const auto page = static_cast<std::int64_t>(::sysconf(_SC_PAGESIZE));
 const auto ticks_per_second = static_cast<std::uint64_t>(::sysconf(_SC_CLK_TCK));
 
 const std::string rest_of_stat =
@@ -56,6 +57,8 @@ const std::string rest_of_stat =
 }  // namespace
 
 TEST_CASE("processes of one name are counted and added up", "[device][host]") {
+    const int page = GENERATE(4'096, 16'384, 65'536);
+    const PageSize page_size(static_cast<std::size_t>(page));
     HostFixture host(named({"worker"}));
     put(host, 10, {});
     put(host, 11, {.threads = 5, .start = 600, .pages = 20, .descriptors = 1});

@@ -57,7 +57,7 @@ struct Cursor {
 ///          std::system_error if an existing file cannot be read.
 class CursorFile {
   public:
-    static constexpr std::size_t slot_bytes = 4'096;  // a partly written page does not damage the other slot
+    static constexpr std::size_t slot_bytes = 4'096;  // whole sectors: a torn write does not damage the other slot
 
     CursorFile(store::FileSystem& files, std::string directory, std::string_view uplink);
 
