@@ -1,4 +1,8 @@
 # Third-party libraries, one target for each. Their include folders are SYSTEM to suppress warnings in their headers.
+if(TELEGATE_STATIC)  # archives, and the libraries that they need
+  set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
+  set(PKG_CONFIG_ARGN --static)
+endif()
 find_package(Threads REQUIRED)
 find_package(Boost 1.74 CONFIG REQUIRED)  # of its headers
 find_package(PkgConfig REQUIRED)
@@ -10,49 +14,46 @@ target_compile_definitions(telegate_asio INTERFACE BOOST_ASIO_NO_DEPRECATED BOOS
 
 # Cryptography for CURVE.
 add_library(telegate_sodium INTERFACE)
-if(TELEGATE_STATIC)
-  find_library(TELEGATE_SODIUM_ARCHIVE libsodium.a REQUIRED)
-  target_link_libraries(telegate_sodium INTERFACE "${TELEGATE_SODIUM_ARCHIVE}")
-else()
-  target_link_libraries(telegate_sodium INTERFACE PkgConfig::SODIUM)
-endif()
+target_link_libraries(telegate_sodium INTERFACE PkgConfig::SODIUM)
 
-# Compression of the durable log.
 if(TELEGATE_GATEWAY)
+  # Compression of the durable log.
+  pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd>=1.4)
   add_library(telegate_zstd INTERFACE)
-  if(TELEGATE_STATIC)
-    find_library(TELEGATE_ZSTD_ARCHIVE libzstd.a REQUIRED)
-    target_link_libraries(telegate_zstd INTERFACE "${TELEGATE_ZSTD_ARCHIVE}")
-  else()
-    pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd>=1.4)
-    target_link_libraries(telegate_zstd INTERFACE PkgConfig::ZSTD)
-  endif()
-endif()
+  target_link_libraries(telegate_zstd INTERFACE PkgConfig::ZSTD)
 
-# Linear-time regular expressions for text lines from devices; not available in static builds.
-add_library(telegate_re2 INTERFACE)
-if(TELEGATE_GATEWAY AND NOT TELEGATE_STATIC)
+  # Linear-time regular expressions for text lines from devices.
   pkg_check_modules(RE2 REQUIRED IMPORTED_TARGET re2)
+  add_library(telegate_re2 INTERFACE)
   target_link_libraries(telegate_re2 INTERFACE PkgConfig::RE2)
-endif()
 
-# TLS for the REST server; not available in static builds.
-add_library(telegate_openssl INTERFACE)
-if(TELEGATE_GATEWAY AND NOT TELEGATE_STATIC)
+  # TLS.
   pkg_check_modules(OPENSSL REQUIRED IMPORTED_TARGET openssl>=3.0)
+  add_library(telegate_openssl INTERFACE)
   target_link_libraries(telegate_openssl INTERFACE PkgConfig::OPENSSL)
 endif()
 
-# Modbus devices; not available in static builds, because Debian has no static library. The target exists only if the
-# library is found.
-if(TELEGATE_GATEWAY AND TELEGATE_MODBUS AND NOT TELEGATE_STATIC)
-  pkg_check_modules(MODBUS IMPORTED_TARGET libmodbus>=3.1.4)
-  if(MODBUS_FOUND)
-    add_library(telegate_modbus INTERFACE)
-    target_link_libraries(telegate_modbus INTERFACE PkgConfig::MODBUS)
-  else()
-    message(STATUS "libmodbus not found: building without the Modbus driver")
+# Modbus devices. Debian has only a shared library, so static builds compile the source.
+if(TELEGATE_GATEWAY AND NOT TELEGATE_STATIC)
+  pkg_check_modules(MODBUS REQUIRED IMPORTED_TARGET libmodbus>=3.1.4)
+  add_library(telegate_modbus INTERFACE)
+  target_link_libraries(telegate_modbus INTERFACE PkgConfig::MODBUS)
+endif()
+if(TELEGATE_GATEWAY AND TELEGATE_STATIC)
+  pkg_check_modules(MODBUS REQUIRED libmodbus>=3.1.4)  # of its headers
+  set(modbus_sources modbus.c modbus-data.c modbus-rtu.c modbus-tcp.c)
+  list(TRANSFORM modbus_sources PREPEND "${CMAKE_SOURCE_DIR}/build_libmodbus/")
+  if(NOT EXISTS "${CMAKE_SOURCE_DIR}/build_libmodbus/modbus.c")
+    message(FATAL_ERROR "No source of libmodbus in build_libmodbus. Run tools/fetch_sources.sh libmodbus.")
   endif()
+  enable_language(C)
+  add_library(telegate_modbus STATIC ${modbus_sources})
+  set_target_properties(telegate_modbus PROPERTIES UNITY_BUILD OFF)
+  target_include_directories(telegate_modbus SYSTEM PUBLIC ${MODBUS_INCLUDE_DIRS} PRIVATE "${CMAKE_BINARY_DIR}/libmodbus")
+  # In place of the file that its configure script writes.
+  file(CONFIGURE OUTPUT "${CMAKE_BINARY_DIR}/libmodbus/config.h" CONTENT "")
+  target_compile_definitions(telegate_modbus PRIVATE
+    _GNU_SOURCE HAVE_ACCEPT4 HAVE_BYTESWAP_H HAVE_DECL_TIOCM_RTS HAVE_DECL_TIOCSRS485)
 endif()
 
 # For the comparisons of perf_tool and the interop tests; the target exists only if the library is found. pkg-config is
@@ -72,7 +73,7 @@ endif()
 
 # For gateway_verify and the comparisons of perf_tool; not available in static builds. The target exists only if the
 # library is found.
-if(TELEGATE_GATEWAY AND TELEGATE_UPLINK_NATS AND NOT TELEGATE_STATIC)
+if(TELEGATE_GATEWAY AND NOT TELEGATE_STATIC)
   find_path(TELEGATE_LIBNATS_DIR nats/nats.h)
   find_library(TELEGATE_LIBNATS_LIBRARY nats)
   if(TELEGATE_LIBNATS_DIR AND TELEGATE_LIBNATS_LIBRARY)
@@ -96,7 +97,7 @@ if(TELEGATE_GATEWAY AND NOT TELEGATE_STATIC)
   # HTTP client of tests and perf_tool, which also uses its server for comparison. The linker removes unused parts.
   if(NOT EXISTS "${TELEGATE_HTTPLIB_DIR}/httplib.cc")
     message(FATAL_ERROR
-      "No httplib.cc in TELEGATE_HTTPLIB_DIR \"${TELEGATE_HTTPLIB_DIR}\". Run tools/fetch_httplib.sh.")
+      "No httplib.cc in TELEGATE_HTTPLIB_DIR \"${TELEGATE_HTTPLIB_DIR}\". Run tools/fetch_sources.sh httplib.")
   endif()
   add_library(telegate_httplib STATIC EXCLUDE_FROM_ALL "${TELEGATE_HTTPLIB_DIR}/httplib.cc")
   target_include_directories(telegate_httplib SYSTEM PUBLIC "${TELEGATE_HTTPLIB_DIR}")

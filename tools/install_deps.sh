@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the packages of Debian 12 or 13 needed to build and test Telegate, and the source of cpp-httplib. Does nothing
-# if they are installed.
+# if they are installed. Static builds also need tools/fetch_sources.sh libmodbus, which --ci includes.
 # Usage: tools/install_deps.sh [--ci] [--arm64]
 #   --ci      adds the packages that only .ci/run needs
 #   --arm64   adds compiler, libraries and emulator for the presets of arm64
@@ -12,7 +12,7 @@ packages=(
   # libraries; see cmake/TelegateDependencies.cmake
   libboost-dev nlohmann-json3-dev libspdlog-dev libcli11-dev
   libsodium-dev libssl-dev libre2-dev libmodbus-dev libzstd-dev libnats-dev
-  # tools/fetch_httplib.sh; file is for the Debian package
+  # tools/fetch_sources.sh; file is for the Debian package
   dpkg-dev file
   # tests: Catch2, ZeroMQ peers in C and Python, and network links that can be taken down. Tests with JeroMQ also need a
   # JDK and Maven, which --ci installs; without these they are skipped.
@@ -31,6 +31,7 @@ packages=(
   curl jq
 )
 architectures=()
+sources=(httplib)
 
 # for_architecture ARCHITECTURE COMPILER adds the packages of a cross build.
 for_architecture() {
@@ -46,6 +47,7 @@ for_architecture() {
 for option in "$@"; do
   case $option in
     --ci)
+      sources+=(libmodbus)
       packages+=(clang clang-format lld libclang-rt-dev llvm valgrind systemd lintian debootstrap)
       # the server of the uplink tests, and its certificates
       packages+=(nats-server openssl)
@@ -73,9 +75,9 @@ missing=()
 for package in "${packages[@]}"; do
   grep -qxF "installed $package" <<< "$installed" || missing+=("$package")
 done
-fetch_httplib=$(dirname "${BASH_SOURCE[0]}")/fetch_httplib.sh
+fetch_sources=$(dirname "${BASH_SOURCE[0]}")/fetch_sources.sh
 if (( ${#missing[@]} == 0 )); then
-  exec "$fetch_httplib"
+  exec "$fetch_sources" "${sources[@]}"
 fi
 
 as_root=()
@@ -90,4 +92,4 @@ done
 apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get --quiet=2 --option Dpkg::Use-Pty=0)
 "${apt[@]}" update
 "${apt[@]}" install --yes --no-install-recommends "${missing[@]}"
-"$fetch_httplib"
+"$fetch_sources" "${sources[@]}"

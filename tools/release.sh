@@ -27,6 +27,7 @@ notes=$(awk -v section="## $version" '/^## / {inside = index($0, section) == 1} 
 SOURCE_DATE_EPOCH=$(date --date="$(sed -n 's/^ -- .*>  //p' packaging/debian/changelog | head -n 1)" +%s)
 export SOURCE_DATE_EPOCH
 
+tools/fetch_sources.sh libmodbus
 out=build_release/$version
 rm -rf "$out"
 mkdir -p "$out"

@@ -4,7 +4,9 @@
 #include "core/unique_fd.hpp"
 
 #include <netdb.h>
+#include <nss.h>
 #include <pthread.h>
+#include <sys/auxv.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -22,7 +24,17 @@ namespace {
 
 std::atomic<int> lookups{0};
 
+/// Limits a program without a dynamic linker, that is a static one, to /etc/hosts and DNS, which are part of it. Other
+/// services of the system are shared libraries, which may need another version of the C library.
+void limit_name_services() {
+    if (::getauxval(AT_BASE) == 0) {
+        ::__nss_configure_lookup("hosts", "files dns");
+    }
+}
+
 HostLookup::Result find(const std::string& host, const std::string& port, int flags) {
+    static std::once_flag once;
+    std::call_once(once, limit_name_services);
     addrinfo hints{};
     hints.ai_socktype = SOCK_STREAM;
     hints.ai_flags = flags | AI_NUMERICSERV;

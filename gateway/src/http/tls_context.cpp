@@ -173,8 +173,6 @@ class TlsSocket final : public HttpSocket {
 
 }  // namespace
 
-const bool TlsContext::available = true;
-
 struct TlsContext::Native {
     ssl::context context{ssl::context::tls_server};
 };

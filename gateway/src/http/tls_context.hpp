@@ -28,9 +28,6 @@ struct TlsPaths {
 /// Failure: the constructor throws std::runtime_error, which names the file and the fault.
 class TlsContext {
   public:
-    /// Whether this build supports TLS.
-    static const bool available;
-
     /// Loads the files. `certificate_needed`: the handshake refuses clients without a certificate; only used with a
     /// client_ca.
     TlsContext(const TlsPaths& paths, bool certificate_needed);

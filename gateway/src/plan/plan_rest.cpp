@@ -56,10 +56,6 @@ bool check_tls(const RestSettings& rest, const TlsPaths& paths, SectionProblems&
     if (given.empty()) {
         return false;
     }
-    if (!TlsContext::available) {
-        complaints.add(given, "this build does not support TLS: must not be set");
-        return false;
-    }
     bool complete = true;
     const auto check = [&](const std::string& key, const std::string& setting, const std::string& path,
                            FileHolds what) {

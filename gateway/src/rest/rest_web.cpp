@@ -44,9 +44,8 @@ HttpResponse to_response(const RestCall& call, const WebFile& file) {
 
 /// The page is for everybody, because a client has no token before it has shown the page that requests one.
 HttpResponse get_index(const RestCall& call) {
-    const WebFile* const page = find_web_file("index.html");
-    if (page != nullptr && call.media_type == gives_index[1]) {
-        return to_response(call, *page);
+    if (call.media_type == gives_index[1]) {
+        return to_response(call, *find_web_file("index.html"));
     }
     if (auto refusal = refuse_unless_allowed(call.request, HttpRole::reader)) {
         return std::move(*refusal);
@@ -65,9 +64,7 @@ HttpResponse get_index(const RestCall& call) {
 HttpResponse get_file(const RestCall& call) {
     const WebFile* const file = find_web_file(call.arguments[0]);
     return file != nullptr ? to_response(call, *file)
-                           : refused(call.request, 404,
-                                     web_files().empty() ? "this gateway was built without its page (TELEGATE_WEB=OFF)"
-                                                         : "the page has no file " + quoted_text(call.arguments[0]));
+                           : refused(call.request, 404, "the page has no file " + quoted_text(call.arguments[0]));
 }
 
 constexpr std::array web_route_table{

@@ -13,8 +13,7 @@ struct WebFile {
     std::string_view gzip;        // the content, compressed
 };
 
-/// Returns the files of gateway/web, which gateway/web/embed.py puts into the program; none in a build with
-/// TELEGATE_WEB=OFF. Threads: any.
+/// Returns the files of gateway/web, which gateway/web/embed.py puts into the program. Threads: any.
 [[nodiscard]] std::span<const WebFile> web_files() noexcept;
 /// Returns the file with this name, or nullptr. Threads: any.
 [[nodiscard]] const WebFile* find_web_file(std::string_view name) noexcept;

@@ -51,8 +51,8 @@ struct AdapterModule {
 inline constexpr const char* adapter_module_symbol = "telegate_adapter_module";
 
 /// Returns the module of a type of uplink, and loads its library at the first call for the type. It is searched next to
-/// the program and in ../lib/telegate, and is never unloaded. Threads: any. Failure: throws std::runtime_error if it
-/// cannot be loaded.
+/// the program and in ../lib/telegate, and is never unloaded. A static program contains its only module. Threads: any.
+/// Failure: throws std::runtime_error if it cannot be loaded.
 [[nodiscard]] const AdapterModule& load_adapter_module(const std::string& type);
 
 }  // namespace telegate::uplink
