@@ -16,6 +16,8 @@ import os
 import sys
 import tarfile
 
+from sbom import notices
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 USER = 65534  # nobody
 TIME = "1970-01-01T00:00:00Z"  # of everything in the image, so that its bytes depend on the content alone
@@ -56,6 +58,9 @@ def layer_of(program):
         add(archive, "tmp", mode=0o1777)
         with open(os.path.join(HERE, "container.ini"), "rb") as file:
             add(archive, "etc/telegate/gateway.ini", file.read(), 0o644)
+        for folder in ("usr/share", "usr/share/doc", "usr/share/doc/telegate"):
+            add(archive, folder)
+        add(archive, "usr/share/doc/telegate/NOTICES", "".join(notices()).encode(), 0o644)
         with open(program, "rb") as file:
             add(archive, "usr/bin/gateway_app", file.read())
     return data.getvalue()

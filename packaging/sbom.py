@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""Prints the bill of materials of a release as SPDX 2.3: Telegate and the libraries that it is linked with.
+"""Prints the bill of materials of a release as SPDX 2.3: Telegate and the libraries that it is linked with. Or the
+copyright notices of the libraries in the static build.
 
 Usage: SOURCE_DATE_EPOCH=SECONDS packaging/sbom.py VERSION
+       packaging/sbom.py --notices
 The versions are those of the Debian packages installed on this machine, on which the release was built.
 """
 
@@ -13,6 +15,7 @@ import sys
 
 # Debian package with the library or its headers, license, how it is linked
 LIBRARIES = (
+    ("libc6-dev", "LGPL-2.1-or-later", "shared; archive in the static build"),
     ("libboost-dev", "BSL-1.0", "headers"),
     ("nlohmann-json3-dev", "MIT", "headers"),
     ("libcli11-dev", "BSD-3-Clause", "headers"),
@@ -20,11 +23,18 @@ LIBRARIES = (
     ("libfmt-dev", "MIT", "shared; headers in the static build"),
     ("libsodium-dev", "ISC", "shared; archive in the static build"),
     ("libzstd-dev", "BSD-3-Clause", "shared; archive in the static build"),
-    ("libssl-dev", "Apache-2.0", "shared; not in the static build"),
-    ("libre2-dev", "BSD-3-Clause", "shared; not in the static build"),
-    ("libmodbus-dev", "LGPL-2.1-or-later", "shared; not in the static build"),
-    ("libnats-dev", "Apache-2.0", "shared, by gateway_verify; not in the static build"),
+    ("libssl-dev", "Apache-2.0", "shared; archive in the static build"),
+    ("libre2-dev", "BSD-3-Clause", "shared; archive in the static build"),
+    ("libmodbus-dev", "LGPL-2.1-or-later", "shared; compiled into the static build"),
+    ("libnats-dev", "Apache-2.0", "shared, by gateway_verify"),
 )
+
+
+def notices():
+    for name, _, linked in LIBRARIES:
+        if linked.endswith(("headers", "static build")):
+            with open(f"/usr/share/doc/{name}/copyright") as file:
+                yield f"==== {name}\n\n{file.read()}\n"
 
 
 def package(name, version, license_id, **more):
@@ -60,4 +70,7 @@ def main(version):
 if __name__ == "__main__":
     if len(sys.argv) != 2:
         sys.exit(__doc__)
-    main(sys.argv[1])
+    if sys.argv[1] == "--notices":
+        print(*notices(), sep="", end="")
+    else:
+        main(sys.argv[1])

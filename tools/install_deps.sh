@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the packages of Debian 12 or 13 needed to build and test Telegate, and the source of cpp-httplib. Does nothing
-# if they are installed. Static builds also need tools/fetch_sources.sh libmodbus, which --ci includes.
+# if they are installed. Static builds also need tools/fetch_sources.sh libmodbus.
 # Usage: tools/install_deps.sh [--ci] [--arm64]
 #   --ci      adds the packages that only .ci/run needs
 #   --arm64   adds compiler, libraries and emulator for the presets of arm64
@@ -31,7 +31,6 @@ packages=(
   curl jq
 )
 architectures=()
-sources=(httplib)
 
 # for_architecture ARCHITECTURE COMPILER adds the packages of a cross build.
 for_architecture() {
@@ -47,7 +46,6 @@ for_architecture() {
 for option in "$@"; do
   case $option in
     --ci)
-      sources+=(libmodbus)
       packages+=(clang clang-format lld libclang-rt-dev llvm valgrind systemd lintian debootstrap)
       # the server of the uplink tests, and its certificates
       packages+=(nats-server openssl)
@@ -77,7 +75,7 @@ for package in "${packages[@]}"; do
 done
 fetch_sources=$(dirname "${BASH_SOURCE[0]}")/fetch_sources.sh
 if (( ${#missing[@]} == 0 )); then
-  exec "$fetch_sources" "${sources[@]}"
+  exec "$fetch_sources" httplib
 fi
 
 as_root=()
@@ -92,4 +90,4 @@ done
 apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get --quiet=2 --option Dpkg::Use-Pty=0)
 "${apt[@]}" update
 "${apt[@]}" install --yes --no-install-recommends "${missing[@]}"
-"$fetch_sources" "${sources[@]}"
+"$fetch_sources" httplib

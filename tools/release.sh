@@ -55,6 +55,7 @@ for architecture in "${architectures[@]}"; do
   mkdir -p "$build/$name"
   strip=$(sed -n 's/^CMAKE_STRIP:FILEPATH=//p' "$build/CMakeCache.txt")
   "$strip" -o "$build/$name/gateway_app" "$build/gateway/gateway_app"
+  packaging/sbom.py --notices > "$build/$name/NOTICES"
   cp LICENSE CHANGELOG.md config/embedded.ini packaging/systemd/telegate.service "$build/$name"
   tar --create --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX \
     --directory "$build" "$name" | gzip -9n > "$out/$name.tar.gz"
