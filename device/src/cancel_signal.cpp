@@ -7,7 +7,6 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
-#include <ctime>
 #include <system_error>
 
 namespace telegate {
@@ -34,13 +33,11 @@ void CancelSignal::clear() noexcept {
 }
 
 WaitResult wait_for(int descriptor, short events, const CancelSignal* cancel, MonoTime until) noexcept {
-    using std::chrono::seconds;
     std::array<pollfd, 2> watched{pollfd{cancel == nullptr ? -1 : cancel->descriptor(), POLLIN, 0},
                                   pollfd{descriptor, events, 0}};
     for (;;) {
         const Duration left = std::max(Duration::zero(), Duration(until - std::chrono::steady_clock::now()));
-        const auto whole = std::chrono::duration_cast<seconds>(left);
-        const timespec time{static_cast<std::time_t>(whole.count()), static_cast<long>((left - whole).count())};
+        const timespec time = to_timespec(left);
         const int count = ::ppoll(watched.data(), watched.size(), &time, nullptr);
         if (count < 0 && errno != EINTR) {
             return {Woken::ready, POLLERR};  // the next operation on the descriptor returns the error

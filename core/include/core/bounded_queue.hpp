@@ -299,8 +299,8 @@ class BoundedQueue {
     static constexpr std::size_t producer_blocks_other = 2;
 
     template <class Value>
-    [[nodiscard]] std::uint64_t sum(const Value& value) const noexcept {
-        std::uint64_t total = 0;
+    [[nodiscard]] auto sum(const Value& value) const noexcept {
+        decltype(value(first_)) total = 0;
         for (const Producer* producer = &first_; producer != nullptr;
              producer = producer->next_.load(std::memory_order_acquire)) {
             total += value(*producer);

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <ctime>
 
 namespace telegate {
 
@@ -32,6 +33,12 @@ class SystemClock final : public Clock {
 
 [[nodiscard]] constexpr std::int64_t to_ns(MonoTime time) noexcept {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count();
+}
+
+/// Returns a duration of at least 0 as system calls expect it.
+[[nodiscard]] constexpr timespec to_timespec(Duration time) noexcept {
+    const auto whole = std::chrono::floor<std::chrono::seconds>(time);
+    return {.tv_sec = whole.count(), .tv_nsec = static_cast<long>((time - whole).count())};
 }
 
 /// One moment on both clocks, in ns.

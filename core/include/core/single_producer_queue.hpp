@@ -96,8 +96,8 @@ class SingleProducerQueue {
             head_seen_ = head_.load(std::memory_order_acquire);
         }
         const std::uint64_t used = tail - head_seen_;
-        const std::uint64_t room = used < capacity ? capacity - used : 0;
-        return fill(items.first(std::min<std::uint64_t>(items.size(), room)), capacity);
+        const std::size_t room = used < capacity ? capacity - static_cast<std::size_t>(used) : 0;
+        return fill(items.first(std::min(items.size(), room)), capacity);
     }
 
     /// Adds `items` to the space that pop_oldest() has freed, even if the capacity has been reduced since then.

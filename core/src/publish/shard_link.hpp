@@ -1,11 +1,11 @@
 #pragma once
 
+#include "buffers/ring.hpp"
 #include "buffers/segment_log.hpp"
 #include "core/limits.hpp"
 #include "core/sample_range.hpp"
 #include "core/waker.hpp"
 
-#include <array>
 #include <atomic>
 #include <compare>
 #include <cstddef>
@@ -108,9 +108,9 @@ class ShardLink {
     [[nodiscard]] std::uint64_t oldest() const noexcept { return oldest_.load(); }
     [[nodiscard]] std::uint64_t records_max() const noexcept { return records_max_.load(); }
     [[nodiscard]] BlockLimit block_limit() const noexcept { return {block_end_max_.load(), block_bytes_max_.load()}; }
-    [[nodiscard]] bool has_room() const noexcept { return put_ - applied() < records_.size(); }
+    [[nodiscard]] bool has_room() const noexcept { return put_ - applied() < limits::link_records_max; }
     /// Adds a record, which the shard does not see before publish(). Requires has_room().
-    void put(const LinkRecord& record) noexcept { records_[put_++ % records_.size()] = record; }
+    void put(const LinkRecord& record) noexcept { records_[put_++] = record; }
     void publish() noexcept {
         published_.store(put_);
         wake_shard();
@@ -140,7 +140,7 @@ class ShardLink {
 
     /// Returns the oldest record that was not removed, or null.
     [[nodiscard]] const LinkRecord* front() noexcept {
-        return taken_ == published_.load(std::memory_order_acquire) ? nullptr : &records_[taken_ % records_.size()];
+        return taken_ == published_.load(std::memory_order_acquire) ? nullptr : &records_[taken_];
     }
     void pop() noexcept { ++taken_; }
     [[nodiscard]] std::uint64_t taken() const noexcept { return taken_; }
@@ -195,15 +195,13 @@ class ShardLink {
     std::atomic<std::uint64_t> awaited_records_{0};
     std::atomic<std::uint64_t> awaited_log_end_{nobody_waits};
 
-    alignas(cache_line_bytes) std::array<LinkRecord, limits::link_records_max> records_;
-    static_assert((limits::link_records_max & (limits::link_records_max - 1)) == 0,
-                  "must be a power of two, so that % is a mask");
+    alignas(cache_line_bytes) Ring<LinkRecord, limits::link_records_max> records_;
     Waker waker_;  // wakes the shard
 };
 
 inline ShardLink::~ShardLink() {
     for (; taken_ != put_; ++taken_) {
-        delete records_[taken_ % records_.size()].note;
+        delete records_[taken_].note;
     }
 }
 

@@ -21,11 +21,7 @@ std::size_t bytes_of(const ShardMessage& message) noexcept {
 }  // namespace
 
 ShardQueue::ShardQueue(ShardLink& link, SegmentPool& pool, std::size_t backlog_bytes_max, ShardQueueCalls calls)
-    : link_(link),
-      backlog_bytes_max_(backlog_bytes_max),
-      calls_(std::move(calls)),
-      outbox_(pool),
-      sent_(2 * limits::link_records_max) {}
+    : link_(link), backlog_bytes_max_(backlog_bytes_max), calls_(std::move(calls)), outbox_(pool) {}
 
 ShardReadersRef ShardQueue::ref_to(std::vector<ShardReader> list) {
     const auto [place, is_new] = lists_.try_emplace(std::move(list));
@@ -222,7 +218,7 @@ bool ShardQueue::can_put(const Entry& entry) noexcept {
         message_bytes_put_ + bytes_of(std::get<ShardMessage>(*entry.message)) > backlog_bytes_max_) {
         return false;
     }
-    return entry.log_end <= std::max(window_begin_, sent_[(applied - 1) % sent_.size()].log_end) + backlog_bytes_max_;
+    return entry.log_end <= std::max(window_begin_, sent_[applied - 1].log_end) + backlog_bytes_max_;
 }
 
 /// Returns false if there are losses that the link has no space for.
@@ -248,7 +244,7 @@ void ShardQueue::put_note(std::unique_ptr<LinkNote> note, std::uint64_t log_end)
         window_begin_ = std::max(window_begin_, log_end);
     }
     log_end_reported_ = std::max(log_end_reported_, log_end);
-    sent_[link_.put_count() % sent_.size()] = {next_position(), log_end_reported_};
+    sent_[link_.put_count()] = {next_position(), log_end_reported_};
     link_.put({lease_, nullptr, note.release(), 0, 0, 0, 0, log_end_reported_});
 }
 
@@ -275,7 +271,7 @@ void ShardQueue::put(Entry& entry) {
     if (link_.applied() == link_.put_count()) {
         window_begin_ = log_end;
     }
-    sent_[link_.put_count() % sent_.size()] = {segment->start + entry.begin, log_end};
+    sent_[link_.put_count()] = {segment->start + entry.begin, log_end};
     link_.put({lease_, entry.readers, nullptr, entry.begin, entry.end, segment->limit, entry.messages, log_end});
     entry.readers->records_end = link_.put_count();
     log_end_reported_ = log_end;
@@ -285,7 +281,7 @@ void ShardQueue::put(Entry& entry) {
 /// Passes on the log's end alone. The log is in another segment, so that no more data of the last one follows.
 void ShardQueue::put_log_end() {
     lease_ = nullptr;
-    sent_[link_.put_count() % sent_.size()] = {put_end_, log_end_};  // later records may be anywhere after that
+    sent_[link_.put_count()] = {put_end_, log_end_};  // later records may be anywhere after that
     link_.put({nullptr, nullptr, nullptr, 0, 0, 0, 0, log_end_});
     log_end_reported_ = log_end_;
 }
@@ -302,9 +298,9 @@ ReadProgress ShardQueue::progress() const noexcept {
     ReadProgress progress{std::min(link_.oldest(), oldest_not_applied(applied)), 0};
     const std::uint64_t made = entries_made();
     const std::uint64_t records_max = link_.records_max();
-    progress.runs_left =
-        std::min(records_max - std::min(records_max, made),
-                 limits::backlog_runs_max - std::min(limits::backlog_runs_max, waiting_.size() - first_));
+    progress.runs_left = std::min<std::uint64_t>(
+        records_max - std::min(records_max, made),
+        limits::backlog_runs_max - std::min(limits::backlog_runs_max, waiting_.size() - first_));
     return progress;
 }
 
@@ -315,7 +311,7 @@ std::uint64_t ShardQueue::oldest_not_applied(std::uint64_t applied) const noexce
         oldest = std::min(oldest, waiting_[first_].position);
     }
     if (applied != link_.put_count()) {
-        oldest = std::min(oldest, sent_[applied % sent_.size()].position);
+        oldest = std::min(oldest, sent_[applied].position);
     }
     return oldest;
 }

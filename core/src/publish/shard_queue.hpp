@@ -1,6 +1,8 @@
 #pragma once
 
+#include "buffers/ring.hpp"
 #include "buffers/segment_log.hpp"
+#include "core/limits.hpp"
 #include "publish/shard_link.hpp"
 #include "session/outbox.hpp"
 
@@ -170,7 +172,7 @@ class ShardQueue {
     std::uint64_t log_end_reported_ = 0;
     std::uint64_t window_begin_ = 0;  // log end of the last record added while the shard had applied all others
     std::uint64_t published_ = 0;
-    std::vector<Sent> sent_;  // by record; twice as many as may not be applied yet
+    Ring<Sent, 2 * limits::link_records_max> sent_;  // by record; twice as many as may not be applied yet
 };
 
 inline ShardReadersRef::~ShardReadersRef() {

@@ -1,6 +1,7 @@
 #include "core/waker.hpp"
 
 #include "core/assert.hpp"
+#include "core/clock.hpp"
 
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
@@ -12,17 +13,6 @@
 #include <system_error>
 
 namespace telegate {
-namespace {
-
-itimerspec once_after(std::chrono::milliseconds delay) noexcept {
-    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(delay);
-    itimerspec time{};
-    time.it_value.tv_sec = seconds.count();
-    time.it_value.tv_nsec = std::chrono::nanoseconds(delay - seconds).count();
-    return time;
-}
-
-}  // namespace
 
 Waker::Waker() : descriptor_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
     if (descriptor_.get() < 0) {
@@ -59,7 +49,7 @@ void QueueWaker::wake_later() noexcept {
     timers_.fetch_add(1, std::memory_order_relaxed);
     // Low-power mode may have ended in the meantime; a time of 0 would stop the timer.
     const auto delay = std::max(delay_.load(std::memory_order_relaxed), std::chrono::milliseconds(1));
-    const itimerspec time = once_after(delay);
+    const itimerspec time{.it_interval = {}, .it_value = to_timespec(delay)};
     // Cannot fail: this object owns the descriptor, and the time is valid.
     [[maybe_unused]] const int result = ::timerfd_settime(timer_.get(), 0, &time, nullptr);
 }

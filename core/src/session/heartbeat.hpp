@@ -40,9 +40,9 @@ class Heartbeat {
     [[nodiscard]] CheckResult check(Time now, const Heard& heard) noexcept;
 
     struct Signs {
-        std::uint64_t bytes_written = 0;  // total
-        std::size_t unacknowledged = 0;   // of bytes_written
-        bool has_backlog = false;         // more data is pending
+        std::uint64_t bytes_written = 0;   // total
+        std::uint64_t unacknowledged = 0;  // of bytes_written
+        bool has_backlog = false;          // more data is pending
         std::optional<Milliseconds> acknowledged_ago;
     };
     enum class Verdict : std::uint8_t { fine, ping, silent };

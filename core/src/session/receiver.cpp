@@ -71,11 +71,12 @@ inline std::byte* decode_long(std::byte* next, const std::byte* end, MessageBatc
         return next;
     }
     const auto flags = std::to_integer<unsigned>(next[0]);
-    const auto body_bytes = load_big_endian<std::uint64_t>(next + 1);
+    const auto claimed_bytes = load_big_endian<std::uint64_t>(next + 1);
     if ((flags | frame_flag::more) != (frame_flag::long_size | frame_flag::more) ||
-        body_bytes > left - frame_header_bytes_max) {
+        claimed_bytes > left - frame_header_bytes_max) {
         return next;
     }
+    const auto body_bytes = static_cast<std::size_t>(claimed_bytes);
     next += frame_header_bytes_max;
     run.add_frame({next, body_bytes});
     if (flags == frame_flag::long_size) {

@@ -1,5 +1,7 @@
 #include "durable/log_buffer.hpp"
 
+#include "core/clock.hpp"
+
 #include <poll.h>
 
 #include <algorithm>
@@ -18,9 +20,7 @@ void poll_until(int descriptor, const std::optional<Steady::time_point>& until) 
     pollfd entry{descriptor, POLLIN, 0};
     timespec left{};
     if (until) {
-        const auto ns = std::max(std::chrono::nanoseconds(*until - Steady::now()), std::chrono::nanoseconds(0));
-        left.tv_sec = static_cast<std::time_t>(std::chrono::floor<std::chrono::seconds>(ns).count());
-        left.tv_nsec = static_cast<long>((ns % std::chrono::seconds(1)).count());
+        left = to_timespec(std::max(Duration(*until - Steady::now()), Duration::zero()));
     }
     ::ppoll(&entry, 1, until ? &left : nullptr, nullptr);
 }

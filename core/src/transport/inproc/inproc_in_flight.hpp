@@ -1,9 +1,9 @@
 #pragma once
 
+#include "buffers/ring.hpp"
 #include "buffers/segment_log.hpp"
 #include "core/limits.hpp"
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -40,9 +40,9 @@ class InprocInFlight {
         Block block;
         std::size_t bytes = 0;
     };
-    using Entries = std::array<Entry, limits::inproc_parts_max>;
+    using Entries = Ring<Entry, limits::inproc_parts_max>;
 
-    [[nodiscard]] Entry& at(std::uint64_t position) const noexcept { return (*entries_)[position % entries_->size()]; }
+    [[nodiscard]] Entry& at(std::uint64_t position) const noexcept { return (*entries_)[position]; }
 
     std::unique_ptr<Entries> entries_;  // allocated with the first piece: many links are written to from one end only
     std::uint64_t begin_ = 0;           // counted from the first piece of the link, as in PieceRing

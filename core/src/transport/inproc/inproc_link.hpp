@@ -1,5 +1,6 @@
 #pragma once
 
+#include "buffers/ring.hpp"
 #include "core/limits.hpp"
 #include "core/waker.hpp"
 
@@ -35,10 +36,10 @@ class PieceRing {
     /// Returns the number of pieces returned so far.
     [[nodiscard]] std::uint64_t finished() const noexcept { return finished_.load(std::memory_order_acquire); }
     /// Adds a piece, which the reader does not see before publish(). The ring must not be full.
-    void put(Piece piece) noexcept { pieces_[put_++ % pieces_.size()] = piece; }
+    void put(Piece piece) noexcept { pieces_[put_++] = piece; }
     /// Returns the last piece if it is not published, otherwise null.
     [[nodiscard]] Piece* unpublished() noexcept {
-        return put_ == published_.load(std::memory_order_relaxed) ? nullptr : &pieces_[(put_ - 1) % pieces_.size()];
+        return put_ == published_.load(std::memory_order_relaxed) ? nullptr : &pieces_[put_ - 1];
     }
     /// Publishes all pieces. Returns true if the reader must be woken.
     [[nodiscard]] bool publish() noexcept {
@@ -61,7 +62,7 @@ class PieceRing {
         if (taken_ == published_seen_) {
             published_seen_ = published_.load(std::memory_order_acquire);
         }
-        return taken_ == published_seen_ ? nullptr : &pieces_[taken_ % pieces_.size()];
+        return taken_ == published_seen_ ? nullptr : &pieces_[taken_];
     }
     void pop() noexcept { ++taken_; }
     /// Returns the removed pieces to the writer. The result is true if the writer must be woken.
@@ -97,9 +98,7 @@ class PieceRing {
     alignas(cache_line_bytes) std::atomic<bool> reader_waits_{false};
     std::atomic<std::uint64_t> writer_waits_for_{nobody_waits};
 
-    alignas(cache_line_bytes) std::array<Piece, limits::inproc_parts_max> pieces_;
-    static_assert((limits::inproc_parts_max & (limits::inproc_parts_max - 1)) == 0,
-                  "must be a power of two, so that % is a mask");
+    alignas(cache_line_bytes) Ring<Piece, limits::inproc_parts_max> pieces_;
 };
 
 /// The state that the two ends of an inproc connection share: side 0 and side 1.
