@@ -1,4 +1,5 @@
 // Logs that no gateway has written: every checksum is correct, but the content contradicts itself.
+#include "codec/block_parts.hpp"
 #include "store/log_reader.hpp"
 #include "store/segment_writer.hpp"
 #include "store/simulated_disk.hpp"
@@ -103,6 +104,27 @@ TEST_CASE("a block with samples has their values", "[store][hostile]") {
     REQUIRE(block.head.at(chunk_count) == std::byte{2});
     block.head.at(chunk_count) = std::byte{1};
     CHECK_FALSE(is_head(block));
+}
+
+TEST_CASE("the payload of a block is not larger than that of a record", "[store][hostile]") {
+    const auto [chunk_bytes, is_valid] = GENERATE(table<std::uint32_t, bool>({{3'145'728, true}, {4'194'304, false}}));
+    BlockEncoder encoder;
+    for (std::uint16_t channel = 0; channel < 4; ++channel) {
+        encoder.add(make_sample(1, ChannelId{channel}, 1));
+    }
+    OneBlock block;
+    encoder.encode(0, block.described, block.head, block.payload);
+    block.described.chunks.resize(2);
+    for (std::uint32_t channel = 1; channel < 4; ++channel) {
+        block.described.chunks.push_back({.first_channel = channel});
+    }
+    for (BlockChunk& chunk : block.described.chunks) {
+        chunk.stored_bytes = chunk_bytes;
+    }
+    std::vector<std::uint64_t> scratch;
+    block.head.clear();
+    append_block_head(block.described, scratch, block.head);
+    CHECK(is_head(block) == is_valid);
 }
 
 TEST_CASE("a sample that is in the log twice is read once", "[store][hostile]") {

@@ -92,6 +92,8 @@ struct BlockChunk {
 
 /// The properties of a block except its times and values. Available without reading its payload.
 struct BlockHead {
+    static constexpr std::uint32_t payload_bytes_max = 16'777'216;
+
     std::uint32_t samples = 0;
     std::uint64_t published_before = 0;  // samples published in the epoch before the block, logged or not
     std::int64_t utc_min_ns = 0;

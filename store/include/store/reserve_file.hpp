@@ -32,7 +32,7 @@ class ReserveFile {
     void release();
 
   private:
-    static void fill(File& file, std::uint64_t from);
+    static void fill(File& file, std::size_t from);
 
     FileSystem& files_;
     const std::string path_;

@@ -95,7 +95,7 @@ struct SegmentFooter {
 struct RecordHead {
     static constexpr std::size_t bytes = 32;
     static constexpr std::uint32_t head_bytes_max = 16'777'216;
-    static constexpr std::uint32_t payload_bytes_max = 16'777'216;
+    static constexpr std::uint32_t payload_bytes_max = BlockHead::payload_bytes_max;
 
     std::uint32_t head_bytes = 0;     // of this and of the part that depends on the type
     std::uint32_t payload_bytes = 0;  // after the header

@@ -30,14 +30,27 @@ bool read_numbers(ByteReader& in, std::size_t count, std::vector<std::uint64_t>&
     return !in.failed();
 }
 
+/// Reads `count` numbers that are less than `end`. `scratch` is memory that is overwritten.
+bool read_indexes(ByteReader& in, std::size_t count, std::size_t end, std::vector<std::uint64_t>& scratch,
+                  std::vector<std::uint32_t>& numbers) {
+    if (!read_numbers(in, count, scratch) ||
+        !std::all_of(scratch.begin(), scratch.end(), [&](std::uint64_t number) { return number < end; })) {
+        return false;
+    }
+    numbers.resize(count);
+    std::transform(scratch.begin(), scratch.end(), numbers.begin(),
+                   [](std::uint64_t number) { return static_cast<std::uint32_t>(number); });
+    return true;
+}
+
 }  // namespace
 
 /// The order of the samples, as stored in the first chunk.
 struct Order {
-    std::vector<std::uint64_t> lengths;            // by pattern: its samples
-    std::vector<std::uint64_t> members;            // of all patterns: indexes of channels
-    std::vector<std::uint64_t> first_members;      // by pattern: where its members begin
-    std::vector<std::uint64_t> patterns;           // by reading
+    std::vector<std::uint32_t> lengths;            // by pattern: its samples
+    std::vector<std::uint32_t> members;            // of all patterns: indexes of channels
+    std::vector<std::uint32_t> first_members;      // by pattern: where its members begin
+    std::vector<std::uint32_t> patterns;           // by reading
     std::vector<std::uint64_t> mono;               // by reading
     std::vector<std::uint64_t> utc_offsets;        // by reading: wall-clock time minus monotonic time
     std::vector<std::vector<std::uint64_t>> seqs;  // by channel; empty if it has no holes
@@ -46,7 +59,7 @@ struct Order {
     template <class Each>
     void for_readings(const Each& each) const {
         for (std::size_t i = 0; i < patterns.size(); ++i) {
-            const std::uint64_t pattern = patterns[i];
+            const std::uint32_t pattern = patterns[i];
             each(std::span(members).subspan(first_members[pattern], lengths[pattern]),
                  static_cast<std::int64_t>(mono[i]), static_cast<std::int64_t>(mono[i] + utc_offsets[i]));
         }
@@ -57,6 +70,8 @@ struct Order {
     [[nodiscard]] bool read_channel(ByteReader& in, const BlockHead& head, std::size_t place);
 
   private:
+    std::vector<std::uint64_t> scratch_;
+
     [[nodiscard]] bool read_readings(ByteReader& in, const BlockHead& head);
     [[nodiscard]] bool read_seqs(ByteReader& in, const BlockChannel& channel, std::vector<std::uint64_t>& numbers);
     [[nodiscard]] bool is_consistent(const BlockHead& head) const;
@@ -64,31 +79,27 @@ struct Order {
 };
 
 bool Order::read_patterns(ByteReader& in, std::size_t count, const BlockHead& head) {
-    if (!read_numbers(in, count, lengths)) {
+    if (!read_indexes(in, count, std::size_t{head.samples} + 1, scratch_, lengths)) {
         return false;
     }
-    std::uint64_t total = 0;
+    std::uint32_t total = 0;
     first_members.clear();
-    for (const std::uint64_t length : lengths) {
+    for (const std::uint32_t length : lengths) {
         if (length == 0 || length > head.samples - total) {
             return false;
         }
         first_members.push_back(total);
         total += length;
     }
-    return read_numbers(in, total, members) && std::all_of(members.begin(), members.end(), [&](std::uint64_t member) {
-               return member < head.channels.size();
-           });
+    return read_indexes(in, total, head.channels.size(), scratch_, members);
 }
 
 bool Order::read_readings(ByteReader& in, const BlockHead& head) {
-    const std::uint64_t readings = in.varint();
-    const std::uint64_t pattern_count = in.varint();
+    const std::uint32_t readings = in.varint_32();
+    const std::uint32_t pattern_count = in.varint_32();
     return readings > 0 && readings <= head.samples && pattern_count <= readings &&
-           read_patterns(in, pattern_count, head) && read_numbers(in, readings, patterns) &&
-           read_numbers(in, readings, mono) && read_numbers(in, readings, utc_offsets) &&
-           std::all_of(patterns.begin(), patterns.end(),
-                       [&](std::uint64_t pattern) { return pattern < lengths.size(); });
+           read_patterns(in, pattern_count, head) && read_indexes(in, readings, pattern_count, scratch_, patterns) &&
+           read_numbers(in, readings, mono) && read_numbers(in, readings, utc_offsets);
 }
 
 bool Order::read_seqs(ByteReader& in, const BlockChannel& channel, std::vector<std::uint64_t>& numbers) {
@@ -128,7 +139,7 @@ bool Order::read_channel(ByteReader& in, const BlockHead& head, std::size_t plac
 bool Order::is_consistent(const BlockHead& head) const {
     std::vector<std::uint32_t> counts(head.channels.size());
     std::uint64_t samples = 0;
-    for (const std::uint64_t pattern : patterns) {
+    for (const std::uint32_t pattern : patterns) {
         if (lengths[pattern] > head.samples - samples) {
             return false;
         }
@@ -206,7 +217,7 @@ bool BlockDecoder::append_channel(const BlockHead& head, Bytes payload, std::siz
         in_pattern.push_back(static_cast<std::uint32_t>(std::count(members.begin(), members.end(), place)));
     }
     std::uint64_t count = 0;
-    for (const std::uint64_t pattern : order.patterns) {
+    for (const std::uint32_t pattern : order.patterns) {
         count += in_pattern[pattern];
     }
     if (count != channel.samples) {
@@ -238,8 +249,8 @@ void BlockDecoder::place_samples(const BlockHead& head, std::span<TelemetrySampl
     scratch.by_channel.resize(head.samples);
     std::vector<std::uint32_t> taken(head.channels.size());
     std::uint32_t index = 0;
-    scratch.order.for_readings([&](std::span<const std::uint64_t> members, std::int64_t mono, std::int64_t utc) {
-        for (const std::uint64_t member : members) {
+    scratch.order.for_readings([&](std::span<const std::uint32_t> members, std::int64_t mono, std::int64_t utc) {
+        for (const std::uint32_t member : members) {
             const BlockChannel& channel = head.channels[member];
             const std::uint32_t nth = taken[member]++;
             TelemetrySample& sample = samples[index];

@@ -14,13 +14,6 @@ constexpr std::size_t channel_ids_max = 65'536;
 /// Decades of samples at any rate. The sum of a block does not overflow.
 constexpr std::uint64_t skip_samples_max = std::uint64_t{1} << 48U;
 
-std::uint32_t narrow(std::uint64_t number, ByteReader& in) noexcept {
-    if (number > UINT32_MAX) {
-        in.fail();
-    }
-    return static_cast<std::uint32_t>(number);
-}
-
 /// Reads one column after the other, so that the memory for one is enough.
 void read_channels(ByteReader& in, BlockHead& head, std::vector<std::uint64_t>& numbers) {
     std::uint64_t next_id = 0;
@@ -60,8 +53,8 @@ void read_gaps(ByteReader& in, BlockHead& head, std::vector<std::uint64_t>& numb
     const auto column = [&](const auto& set) {
         read_column(in, head.gaps, set, numbers);
     };
-    column([&](BlockGap& gap, std::uint64_t before) { gap.before_sample = narrow(before, in); });
-    column([&](BlockGap& gap, std::uint64_t id) { gap.gap.channel = static_cast<ChannelId>(narrow(id, in)); });
+    column([&](BlockGap& gap, std::uint64_t before) { gap.before_sample = in.narrow(before); });
+    column([&](BlockGap& gap, std::uint64_t id) { gap.gap.channel = static_cast<ChannelId>(in.narrow(id)); });
     column([](BlockGap& gap, std::uint64_t seq) { gap.gap.first_seq = seq; });
     column([](BlockGap& gap, std::uint64_t more) { gap.gap.last_seq = gap.gap.first_seq + more; });
     column([&](BlockGap& gap, std::uint64_t reason) {
@@ -82,13 +75,13 @@ void read_gaps(ByteReader& in, BlockHead& head, std::vector<std::uint64_t>& numb
 
 /// They are only there if the log leaves out devices; otherwise, the header ends here or is padded with zeros.
 void read_skips(ByteReader& in, BlockHead& head, std::vector<std::uint64_t>& numbers) {
-    const std::uint64_t skips = in.left() == 0 ? 0 : in.varint();
+    const std::uint32_t skips = in.left() == 0 ? 0 : in.varint_32();
     if (skips > head.samples + std::uint64_t{1}) {
         return in.fail();
     }
     head.skips.assign(skips, {});
     read_column(
-        in, head.skips, [&](BlockSkip& skip, std::uint64_t before) { skip.before_sample = narrow(before, in); },
+        in, head.skips, [&](BlockSkip& skip, std::uint64_t before) { skip.before_sample = in.narrow(before); },
         numbers);
     read_column(
         in, head.skips, [](BlockSkip& skip, std::uint64_t samples) { skip.samples = samples; }, numbers);
@@ -103,15 +96,18 @@ void read_skips(ByteReader& in, BlockHead& head, std::vector<std::uint64_t>& num
 }
 
 void read_chunks(ByteReader& in, BlockHead& head) {
+    std::uint64_t stored_bytes = 0;
     for (std::size_t i = 0; i < head.chunks.size() && !in.failed(); ++i) {
         BlockChunk& chunk = head.chunks[i];
-        chunk.raw_bytes = narrow(in.varint(), in);
-        chunk.stored_bytes = narrow(in.varint(), in);
-        chunk.first_channel = narrow(in.varint(), in);
+        chunk.raw_bytes = in.varint_32();
+        chunk.stored_bytes = in.varint_32();
+        chunk.first_channel = in.varint_32();
         chunk.checksum = in.number<std::uint32_t>();
         const bool is_in_order =
             i < 2 ? chunk.first_channel == 0 : head.chunks[i - 1].first_channel < chunk.first_channel;
-        if (chunk.raw_bytes > chunk_raw_bytes_max || chunk.stored_bytes > chunk_raw_bytes_max || !is_in_order ||
+        stored_bytes += chunk.stored_bytes;
+        if (chunk.raw_bytes > chunk_raw_bytes_max || chunk.stored_bytes > chunk_raw_bytes_max ||
+            stored_bytes > BlockHead::payload_bytes_max || !is_in_order ||
             chunk.first_channel >= head.channels.size()) {
             return in.fail();
         }
@@ -225,16 +221,16 @@ void append_block_head(const BlockHead& block, std::vector<std::uint64_t>& scrat
 
 bool BlockDecoder::read_head(Bytes bytes, BlockHead& head) {
     ByteReader in(bytes);
-    const std::uint64_t samples = in.varint();
-    const std::uint64_t gaps = in.varint();
-    const std::uint64_t channels = in.varint();
-    const std::uint64_t chunks = in.varint();
+    const std::uint32_t samples = in.varint_32();
+    const std::uint32_t gaps = in.varint_32();
+    const std::uint32_t channels = in.varint_32();
+    const std::uint32_t chunks = in.varint_32();
     head.published_before = in.varint();
     if (samples > BlockEncoder::samples_max || gaps > BlockEncoder::gaps_max || channels > samples ||
         chunks > channels + 1 || (samples == 0 ? chunks != 0 : chunks < 2)) {
         return false;
     }
-    head.samples = static_cast<std::uint32_t>(samples);
+    head.samples = samples;
     head.gaps.assign(gaps, {});
     head.channels.resize(channels);
     head.chunks.assign(chunks, {});

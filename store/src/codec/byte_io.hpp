@@ -56,13 +56,13 @@ class ByteReader {
     [[nodiscard]] std::size_t left() const noexcept { return bytes_.size(); }
 
     /// Returns the next `count` bytes, or none if there are fewer.
-    [[nodiscard]] Bytes read_bytes(std::size_t count) noexcept {
+    [[nodiscard]] Bytes read_bytes(std::uint64_t count) noexcept {
         if (count > bytes_.size()) {
             fail();
             return {};
         }
-        const Bytes taken = bytes_.first(count);
-        bytes_ = bytes_.subspan(count);
+        const Bytes taken = bytes_.first(static_cast<std::size_t>(count));
+        bytes_ = bytes_.subspan(taken.size());
         return taken;
     }
 
@@ -86,7 +86,18 @@ class ByteReader {
         return 0;
     }
 
-    [[nodiscard]] std::string_view text(std::size_t count) noexcept {
+    /// Like varint(), for numbers of up to 32 bits.
+    [[nodiscard]] std::uint32_t varint_32() noexcept { return narrow(varint()); }
+    /// Returns `number` if it has up to 32 bits; otherwise 0, as for a read beyond the end.
+    [[nodiscard]] std::uint32_t narrow(std::uint64_t number) noexcept {
+        if (number > UINT32_MAX) {
+            fail();
+            return 0;
+        }
+        return static_cast<std::uint32_t>(number);
+    }
+
+    [[nodiscard]] std::string_view text(std::uint64_t count) noexcept {
         const Bytes bytes = read_bytes(count);
         return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
     }

@@ -35,7 +35,7 @@ void LogBatch::drop_front(std::uint32_t count) {
     for (BlockSkip& skip : skips) {
         skip.before_sample -= count;
     }
-    samples.erase(samples.begin(), samples.begin() + count);
+    samples.erase(samples.begin(), samples.begin() + static_cast<std::ptrdiff_t>(count));
 }
 
 void LogBatch::clear() noexcept {

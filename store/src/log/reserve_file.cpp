@@ -12,7 +12,7 @@ void ReserveFile::keep() {
         const bool exists = files_.exists(path_);
         const auto file = files_.open(path_, exists ? FileSystem::Mode::write : FileSystem::Mode::create);
         if (const std::uint64_t before = file->bytes(); before < bytes) {
-            fill(*file, before);
+            fill(*file, static_cast<std::size_t>(before));
         }
     } catch (const std::exception&) {
         return;
@@ -20,7 +20,7 @@ void ReserveFile::keep() {
 }
 
 /// Takes the rest of the space, or nothing: what is left of a full disk is for samples.
-void ReserveFile::fill(File& file, std::uint64_t from) {
+void ReserveFile::fill(File& file, std::size_t from) {
     try {
         file.write(from, std::vector<std::byte>(bytes - from));
     } catch (const std::exception&) {

@@ -87,7 +87,7 @@ bool read_definitions(ByteReader& in, std::vector<SegmentChannel>& channels) {
         channel.last_seq = in.varint();
         for (std::string* text : {&channel.device, &channel.channel, &channel.unit}) {
             const std::uint64_t size = in.varint();
-            *text = in.text(size > text_bytes_max ? std::numeric_limits<std::size_t>::max() : size);
+            *text = in.text(size > text_bytes_max ? std::numeric_limits<std::uint64_t>::max() : size);
         }
         if (id >= channels_max || channels.size() == channels_max) {
             in.fail();
@@ -243,8 +243,8 @@ bool read_footer(Bytes bytes, std::uint64_t file_bytes, SegmentFooter& footer) {
         footer.stop->utc_ns = in.number<std::int64_t>();
         footer.stop->mono_ns = in.number<std::int64_t>();
     }
-    const std::uint64_t blocks = in.varint();
-    const std::uint64_t channels = in.varint();
+    const std::uint32_t blocks = in.varint_32();
+    const std::uint32_t channels = in.varint_32();
     if (blocks > std::min<std::uint64_t>(file_bytes / RecordHead::bytes, SegmentFooter::blocks_max) ||
         channels > channels_max) {
         return false;

@@ -13,7 +13,7 @@
 namespace telegate::store {
 namespace {
 
-constexpr std::uint64_t alignment = 8;
+constexpr std::size_t alignment = 8;
 /// Most damaged parts are short, so a search begins with a small window, which grows.
 constexpr std::size_t search_bytes_min = 1'024;
 constexpr std::size_t search_bytes_max = 65'536;
@@ -384,13 +384,13 @@ void SegmentReader::find_names() {
 bool SegmentReader::is_torn(std::uint64_t from, std::uint64_t to) const {
     std::array<std::byte, sector_bytes> sector{};
     while (from < to) {
-        const std::uint64_t end = std::min(to, (from / sector_bytes + 1) * sector_bytes);
-        const auto bytes = std::span(sector).first(end - from);
+        const std::uint64_t in_sector = std::min(to - from, sector_bytes - from % sector_bytes);
+        const auto bytes = std::span(sector).first(static_cast<std::size_t>(in_sector));
         if (bytes.size() >= torn_bytes_min && read_some(from, bytes) == bytes.size() &&
             std::all_of(bytes.begin(), bytes.end(), [](std::byte each) { return each == std::byte{0}; })) {
             return true;
         }
-        from = end;
+        from += in_sector;
     }
     return false;
 }
@@ -429,10 +429,11 @@ bool SegmentReader::is_end_torn() const {
 /// Returns whether the last record is complete, with `bytes` bytes, and only one of its lengths is damaged.
 bool SegmentReader::has_other_length(const RecordHead& record, std::uint64_t bytes) const {
     const auto is_intact = [&](std::uint64_t head_bytes, std::uint64_t payload_bytes) {
-        if (head_bytes < RecordHead::bytes || head_bytes > RecordHead::head_bytes_max) {
+        if (head_bytes < RecordHead::bytes || head_bytes > RecordHead::head_bytes_max ||
+            payload_bytes > RecordHead::payload_bytes_max) {
             return false;
         }
-        ByteBuffer head(head_bytes);
+        ByteBuffer head(static_cast<std::size_t>(head_bytes));
         const std::size_t count = read_some(end_offset_, head);
         store_little_endian(head.data() + 4, static_cast<std::uint32_t>(head_bytes));
         store_little_endian(head.data() + 8, static_cast<std::uint32_t>(payload_bytes));
@@ -488,7 +489,7 @@ SegmentReader::Result SegmentReader::read_channel(const BlockEntry& entry, Chann
     }
     payload.resize(head.payload_bytes());
     const std::size_t chunk_of_values = head.chunk_of(*part);
-    std::uint64_t at = 0;
+    std::size_t at = 0;
     for (std::size_t i = 0; i <= chunk_of_values; ++i) {
         const std::size_t bytes = head.chunks[i].stored_bytes;
         if (i == 0 || i == chunk_of_values) {
