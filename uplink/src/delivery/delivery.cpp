@@ -115,9 +115,11 @@ std::uint64_t Delivery::sent(MonoTime now, std::uint64_t transmission, bool is_n
 }
 
 Delivery::Entry* Delivery::find(std::uint64_t number) noexcept {
-    const std::uint64_t index = number - first_number_;
-    const bool is_known = number >= first_number_ && index < window_.size();
-    return is_known && window_[index].status == Status::in_flight ? &window_[index] : nullptr;
+    if (number < first_number_ || number - first_number_ >= window_.size()) {
+        return nullptr;
+    }
+    Entry& entry = window_[static_cast<std::size_t>(number - first_number_)];
+    return entry.status == Status::in_flight ? &entry : nullptr;
 }
 
 std::optional<Delivery::InFlight> Delivery::in_flight(std::uint64_t number) noexcept {

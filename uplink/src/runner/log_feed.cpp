@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -228,8 +229,10 @@ void LogFeed::copy_slice(const Range& range) {
     slice_.epoch_ms = batch_.epoch_ms;
     slice_.definitions = batch_.definitions;
     slice_.segment = batch_.segment;
-    slice_.samples.assign(batch_.samples.begin() + range.begin.sample, batch_.samples.begin() + range.end.sample);
-    slice_.gaps.assign(batch_.gaps.begin() + range.begin.gap, batch_.gaps.begin() + range.end.gap);
+    const auto samples = std::span(batch_.samples).first(range.end.sample).subspan(range.begin.sample);
+    const auto gaps = std::span(batch_.gaps).first(range.end.gap).subspan(range.begin.gap);
+    slice_.samples.assign(samples.begin(), samples.end());
+    slice_.gaps.assign(gaps.begin(), gaps.end());
     for (store::BlockGap& gap : slice_.gaps) {
         gap.before_sample = std::clamp(gap.before_sample, range.begin.sample, range.end.sample) - range.begin.sample;
     }
