@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
+#include <limits>
 #include <string>
 #include <system_error>
 
@@ -38,9 +39,9 @@ std::size_t raise_descriptor_limit() noexcept {
     ::getrlimit(RLIMIT_NOFILE, &limit);
     const rlimit raised{limit.rlim_max, limit.rlim_max};
     if (limit.rlim_cur < limit.rlim_max && ::setrlimit(RLIMIT_NOFILE, &raised) == 0) {
-        return raised.rlim_cur;
+        limit = raised;
     }
-    return limit.rlim_cur;
+    return static_cast<std::size_t>(std::min<rlim_t>(limit.rlim_cur, std::numeric_limits<std::size_t>::max()));
 }
 
 std::size_t own_descriptors(std::size_t devices, std::size_t io_threads) noexcept {

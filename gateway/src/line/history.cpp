@@ -111,7 +111,8 @@ std::uint64_t History::first() const noexcept {
 
 /// Returns a word of a sample, such as a timestamp. If the sample was overwritten, the word is from a later sample.
 std::int64_t History::word_at(std::uint64_t position, std::size_t byte) const noexcept {
-    const std::size_t word = (position % capacity_) * words_per_sample + byte / sizeof(std::uint64_t);
+    const std::size_t word =
+        static_cast<std::size_t>(position % capacity_) * words_per_sample + byte / sizeof(std::uint64_t);
     return static_cast<std::int64_t>(std::atomic_ref(words_[word]).load(std::memory_order_acquire));
 }
 

@@ -89,7 +89,7 @@ void KeptSamples::forget(std::size_t channel, std::uint64_t before_seq) noexcept
     store(channels_[channel].first_seq, before_seq);
 }
 
-void KeptSamples::set_kept(std::size_t channel, std::uint64_t kept) noexcept {
+void KeptSamples::set_kept(std::size_t channel, std::size_t kept) noexcept {
     channels_[channel].kept = kept;
     unswept_[channel] = unswept(channel) | (kept > 0 ? has_kept : 0);
 }
@@ -126,7 +126,7 @@ std::size_t KeptSamples::drop_beyond(std::size_t share) noexcept {
         if (!is_given_out(i)) {
             continue;
         }
-        const std::uint64_t after = channels_[channel].kept - 1;
+        const std::size_t after = channels_[channel].kept - 1;
         set_kept(channel, after);
         if (unswept(channel) + after < share) {
             move(i, left++);
@@ -167,38 +167,38 @@ void KeptSamples::set_count(std::size_t count) noexcept {
     count_.store(count, std::memory_order_release);
 }
 
-std::uint64_t KeptSamples::position_at(std::uint64_t index) const noexcept {
+std::uint64_t KeptSamples::position_at(std::size_t index) const noexcept {
     return load(positions_[index]);
 }
 
-std::uint64_t KeptSamples::word_at(std::uint64_t index, std::size_t byte) const noexcept {
+std::uint64_t KeptSamples::word_at(std::size_t index, std::size_t byte) const noexcept {
     return load(words_[index * words_per_sample + word_of(byte)]);
 }
 
 /// While samples are moved, the result may be the channel of another sample, but it is always a valid one.
-std::size_t KeptSamples::channel_at(std::uint64_t index) const noexcept {
+std::size_t KeptSamples::channel_at(std::size_t index) const noexcept {
     return channel_index(word_at(index, offsetof(TelemetrySample, channel)));
 }
 
-bool KeptSamples::is_given_out(std::uint64_t index) const noexcept {
+bool KeptSamples::is_given_out(std::size_t index) const noexcept {
     return word_at(index, offsetof(TelemetrySample, seq)) >= load(channels_[channel_at(index)].first_seq);
 }
 
-std::uint64_t KeptSamples::first_index(const Range& range, std::uint64_t count) const noexcept {
-    const std::uint64_t index =
-        first_where(0, count, [&](std::uint64_t each) { return position_at(each) >= range.from; });
+std::size_t KeptSamples::first_index(const Range& range, std::size_t count) const noexcept {
+    const std::size_t index =
+        first_where(std::size_t{0}, count, [&](std::size_t each) { return position_at(each) >= range.from; });
     if (range.since_mono_ns == Range().since_mono_ns) {
         return index;
     }
-    return first_where(index, count, [&](std::uint64_t each) {
+    return first_where(index, count, [&](std::size_t each) {
         return static_cast<std::int64_t>(word_at(each, offsetof(TelemetrySample, time_mono_ns))) >= range.since_mono_ns;
     });
 }
 
 KeptSamples::Run KeptSamples::read(const Range& range, std::span<TelemetrySample> out) const noexcept {
     return lock_.read([&]() noexcept {
-        const std::uint64_t count = count_.load(std::memory_order_acquire);
-        std::uint64_t index = first_index(range, count);
+        const std::size_t count = count_.load(std::memory_order_acquire);
+        std::size_t index = first_index(range, count);
         while (index < count && !is_given_out(index)) {
             ++index;
         }
@@ -218,8 +218,8 @@ KeptSamples::Run KeptSamples::read(const Range& range, std::span<TelemetrySample
     });
 }
 
-std::optional<std::uint64_t> KeptSamples::position_from(std::uint64_t index, std::uint64_t end,
-                                                        std::uint64_t count) const noexcept {
+std::optional<std::uint64_t> KeptSamples::position_from(std::size_t index, std::uint64_t end,
+                                                        std::size_t count) const noexcept {
     while (index < count && !is_given_out(index)) {
         ++index;
     }
@@ -229,15 +229,15 @@ std::optional<std::uint64_t> KeptSamples::position_from(std::uint64_t index, std
 
 std::optional<std::uint64_t> KeptSamples::first(const Range& range) const noexcept {
     return lock_.read([&]() noexcept {
-        const std::uint64_t count = count_.load(std::memory_order_acquire);
+        const std::size_t count = count_.load(std::memory_order_acquire);
         return position_from(first_index(range, count), range.end, count);
     });
 }
 
 std::optional<std::uint64_t> KeptSamples::first_since_utc(const Range& range, std::int64_t time_utc_ns) const noexcept {
     return lock_.read([&]() noexcept {
-        const std::uint64_t count = count_.load(std::memory_order_acquire);
-        const std::uint64_t index = first_where_unsorted(first_index(range, count), count, [&](std::uint64_t each) {
+        const std::size_t count = count_.load(std::memory_order_acquire);
+        const std::size_t index = first_where_unsorted(first_index(range, count), count, [&](std::size_t each) {
             return static_cast<std::int64_t>(word_at(each, offsetof(TelemetrySample, time_utc_ns))) >= time_utc_ns;
         });
         return position_from(index, range.end, count);

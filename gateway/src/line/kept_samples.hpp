@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 #include <atomic>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -17,10 +18,10 @@ namespace telegate {
 
 /// Returns the first index in [low, high) for which `holds` is true; `high` if there is none. `holds` must be true for
 /// all indexes after that.
-template <class Holds>
-[[nodiscard]] std::uint64_t first_where(std::uint64_t low, std::uint64_t high, const Holds& holds) {
+template <std::unsigned_integral Index, class Holds>
+[[nodiscard]] Index first_where(Index low, Index high, const Holds& holds) {
     while (low < high) {
-        const std::uint64_t middle = low + (high - low) / 2;
+        const Index middle = low + (high - low) / 2;
         if (holds(middle)) {
             high = middle;
         } else {
@@ -30,17 +31,17 @@ template <class Holds>
     return low;
 }
 
-inline constexpr std::uint64_t first_where_checks_max = 1'024;
+inline constexpr std::size_t first_where_checks_max = 1'024;
 
 /// Like first_where(), for a `holds` that may change between true and false: checks up to first_where_checks_max
 /// indexes spread over the range, then searches between the first match and the index checked before it.
-template <class Holds>
-[[nodiscard]] std::uint64_t first_where_unsorted(std::uint64_t low, std::uint64_t high, const Holds& holds) {
+template <std::unsigned_integral Index, class Holds>
+[[nodiscard]] Index first_where_unsorted(Index low, Index high, const Holds& holds) {
     if (low >= high) {
         return high;
     }
-    const std::uint64_t step = (high - low) / first_where_checks_max + 1;
-    for (std::uint64_t check = low; check < high; check += step) {
+    const Index step = (high - low) / first_where_checks_max + 1;
+    for (Index check = low; check < high; check += step) {
         if (holds(check)) {
             return first_where(low, check, holds);
         }
@@ -137,7 +138,7 @@ class KeptSamples {
   private:
     static constexpr std::size_t words_per_sample = sizeof(TelemetrySample) / sizeof(std::uint64_t);
     struct Channel {
-        std::uint64_t kept;       // samples held here, without those before first_seq
+        std::size_t kept;         // samples held here, without those before first_seq
         std::uint64_t first_seq;  // samples with lower numbers are hidden
     };
     /// Flag in unswept_: the channel has samples here. So one comparison detects every case that needs visit().
@@ -146,7 +147,7 @@ class KeptSamples {
     void visit(const std::uint64_t* words, std::uint64_t position) noexcept;
     void keep(const std::uint64_t* words, std::uint64_t position) noexcept;
     void forget(std::size_t channel, std::uint64_t before_seq) noexcept;
-    void set_kept(std::size_t channel, std::uint64_t kept) noexcept;
+    void set_kept(std::size_t channel, std::size_t kept) noexcept;
     [[nodiscard]] std::uint32_t unswept(std::size_t channel) const noexcept { return unswept_[channel] & ~has_kept; }
     void compact() noexcept;
     std::size_t drop_beyond(std::size_t share) noexcept;
@@ -154,13 +155,13 @@ class KeptSamples {
     void move(std::size_t from, std::size_t to) noexcept;
     void set_count(std::size_t count) noexcept;
 
-    [[nodiscard]] std::uint64_t position_at(std::uint64_t index) const noexcept;
-    [[nodiscard]] std::uint64_t word_at(std::uint64_t index, std::size_t byte) const noexcept;
-    [[nodiscard]] std::size_t channel_at(std::uint64_t index) const noexcept;
-    [[nodiscard]] bool is_given_out(std::uint64_t index) const noexcept;
-    [[nodiscard]] std::uint64_t first_index(const Range& range, std::uint64_t count) const noexcept;
-    [[nodiscard]] std::optional<std::uint64_t> position_from(std::uint64_t index, std::uint64_t end,
-                                                             std::uint64_t count) const noexcept;
+    [[nodiscard]] std::uint64_t position_at(std::size_t index) const noexcept;
+    [[nodiscard]] std::uint64_t word_at(std::size_t index, std::size_t byte) const noexcept;
+    [[nodiscard]] std::size_t channel_at(std::size_t index) const noexcept;
+    [[nodiscard]] bool is_given_out(std::size_t index) const noexcept;
+    [[nodiscard]] std::size_t first_index(const Range& range, std::size_t count) const noexcept;
+    [[nodiscard]] std::optional<std::uint64_t> position_from(std::size_t index, std::uint64_t end,
+                                                             std::size_t count) const noexcept;
 
     const std::size_t capacity_;
     const std::size_t per_channel_;

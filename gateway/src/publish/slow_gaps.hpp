@@ -70,7 +70,7 @@ class SlowGaps {
     using Key = std::pair<PayloadFormat, std::uint64_t>;
     struct KeyHash {
         std::size_t operator()(const Key& key) const noexcept {
-            return key.second * payload_formats + static_cast<std::size_t>(key.first);
+            return std::hash<std::uint64_t>()(key.second * payload_formats + static_cast<std::uint64_t>(key.first));
         }
     };
 

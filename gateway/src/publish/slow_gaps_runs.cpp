@@ -12,7 +12,7 @@ constexpr std::size_t kept_samples_min = 16;  // fewer are read as fast as they 
 RunReader::Kept& RunReader::place_of(const LostRun& run) noexcept {
     constexpr std::uint64_t spread = 0x9E3779B97F4A7C15;  // golden ratio: spreads neighboring positions
     static_assert(runs_kept_max == 1U << 8U);
-    return kept_[((*run.position + run.bytes) * spread) >> (64U - 8U)];
+    return kept_[static_cast<std::size_t>(((*run.position + run.bytes) * spread) >> (64U - 8U))];
 }
 
 const RunDigest& RunReader::read(PayloadFormat format, const LostRun& run) {
