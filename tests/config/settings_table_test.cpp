@@ -6,6 +6,7 @@
 #include "support/catch.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <future>
 #include <map>
 #include <optional>
@@ -183,6 +184,19 @@ TEST_CASE("every choice is stored and read as itself", "[config][table]") {
             const RowSection section(row);
             CHECK(assign(row, section.owner, name) == std::nullopt);
             CHECK(value_text(row, section.owner) == name);
+        }
+    });
+}
+
+TEST_CASE("every whole number is stored and read as itself, up to the limits of its row", "[config][table]") {
+    for_each_row([](const SettingRow& row) {
+        if (const auto* const whole = std::get_if<WholeRule>(&row.rule)) {
+            for (const std::int64_t number : {whole->min, whole->max}) {
+                CAPTURE(number);
+                const RowSection section(row);
+                CHECK(assign(row, section.owner, std::to_string(number)) == std::nullopt);
+                CHECK(row.slot.get(section.owner) == SettingValue(number));
+            }
         }
     });
 }

@@ -26,6 +26,8 @@ TEST_CASE("a device needs two readings, or as many as it has in a second", "[dev
     CHECK(queue_need({}, 1s, 500) == QueueNeed{500, 1'000, 1'000});
     CHECK(queue_need({}, 10ms, 500) == QueueNeed{500, 50'500, 50'500});
     CHECK(queue_need({}, 1s, 1) == QueueNeed{1, 2, queue_need_min});
+    constexpr std::size_t most = BoundedQueue<TelemetrySample>::capacity_max;
+    CHECK(queue_need({}, 10us, 65'536) == QueueNeed{65'536, most, most});
     CHECK(queue_need({.own_thread = true, .streams = true}, 1s, 4) == QueueNeed{4, 4, queue_need_stream_min});
     CHECK(queue_need({.own_thread = true, .streams = true}, 1s, 4'000) == QueueNeed{4'000, 4'000, 8'000});
 }

@@ -1,10 +1,13 @@
 #pragma once
 
+#include "core/bounded_queue.hpp"
 #include "core/clock.hpp"
+#include "core/telemetry_sample.hpp"
 #include "device/driver.hpp"
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 
 namespace telegate {
 
@@ -36,14 +39,16 @@ inline constexpr std::size_t queue_need_min = 64;
 /// The need of a device that sends data on its own: nobody knows its rate in advance.
 inline constexpr std::size_t queue_need_stream_min = 1'024;
 
-/// Returns the need of a device with a reading of `samples` per `interval`.
+/// Returns the need of a device with a reading of `samples` per `interval`, up to the largest capacity of a queue.
 [[nodiscard]] inline QueueNeed queue_need(const DriverTraits& traits, Duration interval, std::size_t samples) noexcept {
     constexpr std::size_t readings_min = 2;  // one that is being taken, and the next one
+    constexpr std::uint64_t capacity_max = BoundedQueue<TelemetrySample>::capacity_max;
     if (traits.streams) {
         return {samples, samples, std::max(readings_min * samples, queue_need_stream_min)};
     }
-    const auto readings = static_cast<std::size_t>(queue_need_time / std::max(interval, Duration(1))) + 1;
-    const std::size_t known = std::max(readings_min, readings) * samples;
+    const auto in_time = static_cast<std::uint64_t>(queue_need_time / std::max(interval, Duration(1))) + 1;
+    const std::uint64_t readings = std::max<std::uint64_t>(readings_min, in_time);
+    const auto known = static_cast<std::size_t>(std::min(readings * samples, capacity_max));
     return {samples, known, std::max(known, queue_need_min)};
 }
 

@@ -31,7 +31,7 @@ struct ExecDriverOptions {
     std::size_t output_bytes_max = 1'048'576;  // once: limit for one run, both outputs together
     std::string working_directory = "/";
     std::vector<std::string> environment;  // NAME=VALUE, in addition to the inherited variables
-    std::size_t memory_max_bytes = 0;      // address space of each process; 0: no limit
+    std::uint64_t memory_max_bytes = 0;    // address space of each process; 0: no limit
     std::uint32_t cpu_seconds_max = 0;     // CPU time of each process; 0: no limit
 };
 

@@ -44,7 +44,7 @@ ServerInfo read_server_info(std::string_view json) {
     read.needs_tls = is_set("tls_required");
     read.has_tls = read.needs_tls || is_set("tls_available");
     read.payload_max =
-        static_cast<std::size_t>(std::max<std::int64_t>(json_number(json_member(info, "max_payload")), 0));
+        static_cast<std::uint64_t>(std::max<std::int64_t>(json_number(json_member(info, "max_payload")), 0));
     read.nonce = json_string(json_member(info, "nonce"));
     return read;
 }

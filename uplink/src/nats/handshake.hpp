@@ -3,7 +3,7 @@
 #include "uplink/adapter_module.hpp"
 #include "uplink/nats_address.hpp"
 
-#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -14,7 +14,7 @@ struct ServerInfo {
     bool has_headers = false;
     bool has_tls = false;    // it offers TLS
     bool needs_tls = false;  // it requires TLS
-    std::size_t payload_max = 0;
+    std::uint64_t payload_max = 0;
     std::string nonce;  // to be signed by an nkey
 };
 
