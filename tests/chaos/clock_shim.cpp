@@ -21,6 +21,16 @@ namespace {
 constexpr std::int64_t ns_per_second = 1'000'000'000;
 constexpr std::int64_t ns_per_us = 1'000;
 
+#ifdef _TIME_BITS  // a 32-bit processor: functions that take times of 64 bits have other names
+constexpr const char* clock_gettime_name = "__clock_gettime64";
+constexpr const char* adjtimex_name = "___adjtimex64";
+constexpr const char* recvmmsg_name = "__recvmmsg64";
+#else
+constexpr const char* clock_gettime_name = "clock_gettime";
+constexpr const char* adjtimex_name = "adjtimex";
+constexpr const char* recvmmsg_name = "recvmmsg";
+#endif
+
 using Offset = std::atomic<std::int64_t>;
 static_assert(Offset::is_always_lock_free && sizeof(Offset) == sizeof(std::int64_t));
 
@@ -48,9 +58,8 @@ Function* next(const char* name) noexcept {
 
 void move(timespec& at) noexcept {
     const std::int64_t ns = at.tv_sec * ns_per_second + at.tv_nsec + offset.load(std::memory_order_acquire)->load();
-    const std::int64_t rest = ns % ns_per_second;
-    at.tv_nsec = rest < 0 ? rest + ns_per_second : rest;
-    at.tv_sec = (ns - at.tv_nsec) / ns_per_second;
+    const std::int64_t rest = (ns % ns_per_second + ns_per_second) % ns_per_second;
+    at = {.tv_sec = (ns - rest) / ns_per_second, .tv_nsec = static_cast<long>(rest)};
 }
 
 void move_times(msghdr& message) noexcept {
@@ -70,7 +79,7 @@ void move_times(msghdr& message) noexcept {
 extern "C" {
 
 int clock_gettime(clockid_t clock, timespec* at) noexcept {
-    static auto* const real = next<int(clockid_t, timespec*)>("clock_gettime");
+    static auto* const real = next<int(clockid_t, timespec*)>(clock_gettime_name);
     const int result = real(clock, at);
     if (result == 0 && (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE)) {
         move(*at);
@@ -95,7 +104,7 @@ time_t time(time_t* at) noexcept {
 }
 
 int adjtimex(timex* kernel) noexcept {
-    static auto* const real = next<int(timex*)>("adjtimex");
+    static auto* const real = next<int(timex*)>(adjtimex_name);
     const int result = real(kernel);
     kernel->status |= STA_UNSYNC;
     return result < 0 ? result : TIME_ERROR;
@@ -103,7 +112,7 @@ int adjtimex(timex* kernel) noexcept {
 
 // NOLINTNEXTLINE(readability-function-size): the system's arguments
 int recvmmsg(int socket, mmsghdr* messages, unsigned count, int flags, timespec* timeout) {
-    static auto* const real = next<int(int, mmsghdr*, unsigned, int, timespec*)>("recvmmsg");
+    static auto* const real = next<int(int, mmsghdr*, unsigned, int, timespec*)>(recvmmsg_name);
     const int received = real(socket, messages, count, flags, timeout);
     for (int i = 0; i < received; ++i) {
         move_times(messages[i].msg_hdr);

@@ -26,7 +26,8 @@
 
 namespace {
 
-/// Returns the C library's function of that name.
+/// Returns the C library's function of that name. Functions with an offset in a file have 64 in their names if they
+/// take it with 64 bits on every processor.
 template <class Function>
 Function* next(const char* name) noexcept {
     return reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name));
@@ -48,7 +49,7 @@ std::string control(const char* name) {
 }
 
 int open_file(const std::string& path, int flags) {
-    static auto* const real = next<int(const char*, int, ...)>("open");
+    static auto* const real = next<int(const char*, int, ...)>("open64");
     constexpr mode_t mode = 0600;
     return real(path.c_str(), flags | O_CLOEXEC, mode);
 }
@@ -79,24 +80,18 @@ struct Head {
 };
 
 /// Appends one change: its header, the name, and the bytes that were written or the second name.
-void record(const Head& head, std::string_view name, const void* bytes) {
+void record(char kind, std::string_view name, std::uint64_t at = 0, std::string_view bytes = {}) {
     static std::mutex mutex;
     static const int journal = open_file(control("journal"), O_WRONLY | O_APPEND | O_CREAT);
     static auto* const real = next<ssize_t(int, const void*, std::size_t)>("write");
-    std::string text(sizeof head + name.size() + head.bytes, '\0');
+    const Head head{kind, static_cast<std::uint32_t>(name.size()), at, bytes.size()};
+    std::string text(sizeof head, '\0');
     std::memcpy(text.data(), &head, sizeof head);
-    std::memcpy(text.data() + sizeof head, name.data(), name.size());
-    if (head.bytes > 0) {
-        std::memcpy(text.data() + sizeof head + name.size(), bytes, head.bytes);
-    }
+    text.append(name).append(bytes);
     const std::lock_guard lock(mutex);
     if (real(journal, text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
         ::_exit(EXIT_FAILURE);  // a test must not trust an incomplete record
     }
-}
-
-void record(char kind, std::string_view name, std::uint64_t at = 0) {
-    record({kind, static_cast<std::uint32_t>(name.size()), at, 0}, name, nullptr);
 }
 
 /// Whether the call is to fail; sets errno then.
@@ -140,7 +135,7 @@ int open(const char* path, int flags, ...) {
     va_start(list, flags);
     const mode_t mode = (flags & O_CREAT) != 0 ? va_arg(list, mode_t) : 0;
     va_end(list);
-    static auto* const real = next<int(const char*, int, ...)>("open");
+    static auto* const real = next<int(const char*, int, ...)>("open64");
     const std::string name = name_of(std::string_view(path));
     struct stat facts {};
     if (!name.empty() && (flags & O_CREAT) != 0 && ::lstat(path, &facts) != 0) {
@@ -153,18 +148,18 @@ int open(const char* path, int flags, ...) {
 }
 
 ssize_t pwrite(int file, const void* bytes, std::size_t count, off_t at) {
-    static auto* const real = next<ssize_t(int, const void*, std::size_t, off_t)>("pwrite");
+    static auto* const real = next<ssize_t(int, const void*, std::size_t, off_t)>("pwrite64");
     if (const std::string name = name_of(file); !name.empty()) {
         if (is_failing()) {
             return -1;
         }
-        record({'w', static_cast<std::uint32_t>(name.size()), static_cast<std::uint64_t>(at), count}, name, bytes);
+        record('w', name, static_cast<std::uint64_t>(at), {static_cast<const char*>(bytes), count});
     }
     return real(file, bytes, count, at);
 }
 
 int ftruncate(int file, off_t bytes) noexcept {
-    static auto* const real = next<int(int, off_t)>("ftruncate");
+    static auto* const real = next<int(int, off_t)>("ftruncate64");
     if (const std::string name = name_of(file); !name.empty()) {
         record('t', name, static_cast<std::uint64_t>(bytes));
     }
@@ -192,8 +187,7 @@ int rename(const char* from, const char* to) noexcept {
     static auto* const real = next<int(const char*, const char*)>("rename");
     const std::string name = name_of(std::string_view(from));
     if (!name.empty()) {
-        const std::string second = name_of(std::string_view(to));
-        record({'r', static_cast<std::uint32_t>(name.size()), 0, second.size()}, name, second.data());
+        record('r', name, 0, name_of(std::string_view(to)));
     }
     return real(from, to);
 }
