@@ -16,6 +16,13 @@ endif()
 # Values are the same on all processors: some of them could multiply and add in one step, without rounding in between.
 target_compile_options(telegate_warnings INTERFACE -ffp-contract=off)
 
+# Files beyond 2 GiB and times beyond 2038 on 32-bit processors.
+if(CMAKE_SIZEOF_VOID_P EQUAL 4)
+  add_compile_definitions(_FILE_OFFSET_BITS=64 _TIME_BITS=64)
+  # Without notes about compilers before GCC 7, which passed some arguments in another way on ARM.
+  add_compile_options($<$<CXX_COMPILER_ID:GNU>:-Wno-psabi>)
+endif()
+
 # Sanitizers and coverage change the ABI, so they apply to all targets.
 if(TELEGATE_SANITIZERS)
   # Without vptr, which needs a free descriptor to inspect memory and reports an error if there is none.

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Installs the packages of Debian 12 or 13 needed to build and test Telegate, and the source of cpp-httplib. Does nothing
 # if they are installed. Static builds also need tools/fetch_sources.sh libmodbus.
-# Usage: tools/install_deps.sh [--ci] [--arm64]
-#   --ci      adds the packages that only .ci/run needs
-#   --arm64   adds compiler, libraries and emulator for the presets of arm64
+# Usage: tools/install_deps.sh [--ci] [--arm64] [--armhf]
+#   --ci               adds the packages that only .ci/run needs
+#   --arm64, --armhf   add compiler, libraries and emulator for the presets of that architecture
 set -euo pipefail
 
 packages=(
@@ -60,7 +60,8 @@ for option in "$@"; do
       command -v mvn > /dev/null || packages+=(maven)
       ;;
     --arm64) for_architecture arm64 g++-aarch64-linux-gnu ;;
-    *) echo "usage: tools/install_deps.sh [--ci] [--arm64]" >&2; exit 64 ;;
+    --armhf) for_architecture armhf g++-arm-linux-gnueabihf ;;
+    *) echo "usage: tools/install_deps.sh [--ci] [--arm64] [--armhf]" >&2; exit 64 ;;
   esac
 done
 

@@ -2,7 +2,7 @@
 # Writes the files of a release to build_release/VERSION: for each architecture the Debian packages and a static
 # tarball; one container image for all; a bill of materials, the notes and checksums. A second run writes the same bytes.
 # Usage: tools/release.sh VERSION [ARCHITECTURE...] [SUITE...]
-#   ARCHITECTURE   amd64 (the default) or arm64, which needs install_deps.sh --arm64
+#   ARCHITECTURE   amd64 (the default), or arm64 or armhf, which need install_deps.sh --arm64 or --armhf
 #   SUITE          another release of Debian, such as trixie, for which there are packages too; needs root
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -14,7 +14,7 @@ architectures=()
 suites=()
 for word in "$@"; do
   case $word in
-    amd64 | arm64) architectures+=("$word") ;;
+    amd64 | arm64 | armhf) architectures+=("$word") ;;
     *) suites+=("$word") ;;
   esac
 done
@@ -59,7 +59,8 @@ for architecture in "${architectures[@]}"; do
   cp LICENSE CHANGELOG.md config/embedded.ini packaging/systemd/telegate.service "$build/$name"
   tar --create --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX \
     --directory "$build" "$name" | gzip -9n > "$out/$name.tar.gz"
-  images+=("$architecture=$build/$name/gateway_app")
+  # Images have the names of Go.
+  images+=("${architecture/armhf/arm}=$build/$name/gateway_app")
 done
 echo "=== image, bill of materials, notes, checksums"
 packaging/oci_image.py "$out/telegate-$version-image.tar" "$version" "${images[@]}"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds Telegate for another architecture and runs its tests in an emulator. Programs of that architecture start in it
 # only within a namespace of this script (since Linux 6.7), so nothing else on this machine changes.
-# Usage: tools/test_emulated.sh arm64 [--built] [CTEST_OPTION...]
+# Usage: tools/test_emulated.sh arm64|armhf [--built] [CTEST_OPTION...]
 #   --built   runs what was built before
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -12,7 +12,11 @@ case ${1-} in
     emulator=/usr/bin/qemu-aarch64-static
     magic='\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\xb7\x00'
     ;;
-  *) echo "usage: tools/test_emulated.sh arm64 [CTEST_OPTION...]" >&2; exit 64 ;;
+  armhf)
+    emulator=/usr/bin/qemu-arm-static
+    magic='\x7fELF\x01\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\x28\x00'
+    ;;
+  *) echo "usage: tools/test_emulated.sh arm64|armhf [CTEST_OPTION...]" >&2; exit 64 ;;
 esac
 mask='\xff\xff\xff\xff\xff\xff\xff\x00\xff\xff\xff\xff\xff\xff\xff\xff\xfe\xff\xff\xff'
 [[ -x $emulator ]] || { echo "test_emulated: $emulator not found; run tools/install_deps.sh --$1" >&2; exit 69; }
