@@ -1,7 +1,6 @@
 #pragma once
 
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -12,7 +11,7 @@ namespace telegate {
 template <class T, std::size_t size>
 class Ring {
   public:
-    static_assert(std::has_single_bit(size), "must be a power of two, so that no division is needed");
+    static_assert((size & (size - 1)) == 0, "must be a power of two, so that no division is needed");
 
     [[nodiscard]] T& operator[](std::uint64_t number) noexcept { return items_[number & (size - 1)]; }
     [[nodiscard]] const T& operator[](std::uint64_t number) const noexcept { return items_[number & (size - 1)]; }

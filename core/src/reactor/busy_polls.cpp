@@ -13,7 +13,7 @@ constexpr int polls_between_clock_readings = 32;
 void pause() noexcept {
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();
-#elif defined(__ARM_ARCH) && __ARM_ARCH >= 7
+#elif defined(__aarch64__) || defined(__arm__)
     __asm__ __volatile__("yield");
 #endif
 }
