@@ -80,14 +80,14 @@ void set_value(TelemetrySample& sample, Kind kind) {
     switch (kind) {
         case Kind::decimal: return set_real(sample, static_cast<double>(2'000 + seq % 37) / 100.0);
         case Kind::noise: return set_real(sample, static_cast<double>(mix(seq)) * 1e-7);
-        case Kind::special: return set_real(sample, specials.at(seq % specials.size()));
+        case Kind::special: return set_real(sample, specials.at(static_cast<std::size_t>(seq % specials.size())));
         case Kind::counter: return set_integer(sample, static_cast<std::int64_t>(seq * 1'000));
         case Kind::extreme: return set_integer(sample, seq % 2 == 0 ? Integer::max() : Integer::min());
         case Kind::boolean:
             sample.type = ValueType::boolean;
             sample.value.boolean = seq % 3 == 0;
             return;
-        case Kind::text: return set_text(sample, texts.at(seq % texts.size()));
+        case Kind::text: return set_text(sample, texts.at(static_cast<std::size_t>(seq % texts.size())));
         case Kind::none: sample.quality = Quality::bad; return;
         case Kind::mixed:
             sample.quality = static_cast<Quality>(seq % 4);
@@ -186,12 +186,12 @@ class Log {
         constexpr std::size_t in_head = 40;
         constexpr std::size_t from_end = 20;
         switch (damage) {
-            case Damage::head: content.at(block.offset + in_head) ^= std::byte{4}; break;
+            case Damage::head: content.at(static_cast<std::size_t>(block.offset) + in_head) ^= std::byte{4}; break;
             case Damage::payload: {
-                const std::size_t end = index + 1 < reader->index().blocks.size()
-                                            ? reader->index().blocks.at(index + 1).offset
-                                            : content.size();
-                content.at(end - from_end) ^= std::byte{1};
+                const std::uint64_t end = index + 1 < reader->index().blocks.size()
+                                              ? reader->index().blocks.at(index + 1).offset
+                                              : content.size();
+                content.at(static_cast<std::size_t>(end) - from_end) ^= std::byte{1};
                 break;
             }
             case Damage::tail: content.resize(content.size() - from_end); break;

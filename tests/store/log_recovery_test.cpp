@@ -464,7 +464,7 @@ TEST_CASE("a log opens whatever its files contain", "[store][log]") {
         f.add(0, 20);
         f.sync();
     }
-    std::mt19937_64 random(3);
+    std::mt19937 random(3);
     for (int round = 0; round < 200; ++round) {
         for (const SegmentRef& segment : list_segments(f.disk, "/log")) {
             auto& content = f.disk.content("/log/" + segment.name);

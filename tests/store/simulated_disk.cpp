@@ -1,6 +1,7 @@
 #include "store/simulated_disk.hpp"
 
 #include <algorithm>
+#include <span>
 #include <system_error>
 #include <utility>
 
@@ -30,8 +31,9 @@ class SimulatedFile final : public File {
         if (at >= inode_->seen.size()) {
             return 0;
         }
-        const std::size_t count = std::min<std::size_t>(to.size(), inode_->seen.size() - at);
-        std::copy_n(inode_->seen.begin() + static_cast<std::ptrdiff_t>(at), count, to.begin());
+        const auto found = std::span(inode_->seen).subspan(static_cast<std::size_t>(at));
+        const std::size_t count = std::min(to.size(), found.size());
+        std::copy_n(found.begin(), count, to.begin());
         return count;
     }
 
@@ -51,8 +53,8 @@ class SimulatedFile final : public File {
         }
         const std::uint64_t free = disk_.free_bytes("");
         if (grows > free) {
-            const std::uint64_t lacking = grows - free;
-            put(from.size() - std::min<std::uint64_t>(lacking, from.size()));
+            const std::uint64_t lacking = std::min<std::uint64_t>(grows - free, from.size());
+            put(from.size() - static_cast<std::size_t>(lacking));
             fail(std::errc::no_space_on_device);
         }
         put(from.size());
@@ -128,20 +130,19 @@ void SimulatedDisk::check_growth() const {
 }
 
 void SimulatedDisk::apply(const Change& change, std::vector<std::byte>& content) {
+    const auto at = static_cast<std::size_t>(change.at);
     if (change.bytes.empty()) {
-        content.resize(change.at);
+        content.resize(at);
         return;
     }
-    if (content.size() < change.at + change.bytes.size()) {
-        content.resize(change.at + change.bytes.size());
-    }
-    std::copy(change.bytes.begin(), change.bytes.end(), content.begin() + static_cast<std::ptrdiff_t>(change.at));
+    content.resize(std::max(content.size(), at + change.bytes.size()));
+    std::copy(change.bytes.begin(), change.bytes.end(), content.begin() + static_cast<std::ptrdiff_t>(at));
 }
 
 /// Puts some of what was not synced on the disk: nothing, everything, all up to a point within a write, or any sectors.
 void SimulatedDisk::apply_some(Inode& inode) {
-    const std::uint64_t how = below(4);
-    const std::uint64_t whole = how == 2 ? below(inode.unsynced.size() + 1) : 0;
+    const std::size_t how = below(4);
+    const std::size_t whole = how == 2 ? below(inode.unsynced.size() + 1) : 0;
     for (std::size_t i = 0; i < inode.unsynced.size(); ++i) {
         const Change& change = inode.unsynced[i];
         if (how == 1 || (how == 2 && i < whole)) {
@@ -157,7 +158,7 @@ void SimulatedDisk::apply_some(Inode& inode) {
             }
             continue;
         }
-        const std::uint64_t torn = below(change.bytes.size() / sector_bytes + 1);
+        const std::size_t torn = below(change.bytes.size() / sector_bytes + 1);
         std::uint64_t sector = 0;
         for (std::size_t at = 0; at < change.bytes.size(); ++sector) {
             const std::size_t to_boundary = sector_bytes - (change.at + at) % sector_bytes;
@@ -175,8 +176,8 @@ void SimulatedDisk::apply_some(Inode& inode) {
 
 void SimulatedDisk::crash() {
     clear_faults();
-    const std::uint64_t how = below(3);
-    const std::uint64_t whole = below(unsynced_names_.size() + 1);
+    const std::size_t how = below(3);
+    const std::size_t whole = below(unsynced_names_.size() + 1);
     for (std::size_t i = 0; i < unsynced_names_.size(); ++i) {
         if (how == 0 ? i < whole : how == 1 || chance(0.5)) {
             unsynced_names_[i](durable_names_);

@@ -2,6 +2,7 @@
 
 #include "store/file_system.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -89,8 +90,8 @@ class SimulatedDisk final : public FileSystem {
     [[nodiscard]] bool chance(double probability) {
         return std::uniform_real_distribution<>(0, 1)(random_) < probability;
     }
-    [[nodiscard]] std::uint64_t below(std::uint64_t limit) {
-        return std::uniform_int_distribution<std::uint64_t>(0, limit - 1)(random_);
+    [[nodiscard]] std::size_t below(std::size_t limit) {
+        return std::uniform_int_distribution<std::size_t>(0, limit - 1)(random_);
     }
 
     std::mt19937_64 random_;

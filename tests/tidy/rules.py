@@ -109,7 +109,7 @@ STANDARD_HEADERS = {
         "invoke_result_t is_arithmetic_v is_base_of_v is_const_v is_constant_evaluated is_constructible_v is_convertible_v is_enum_v is_floating_point_v "
         "is_integral_v is_invocable_v is_nothrow_move_constructible_v is_pointer_v is_same_v is_signed_v "
         "is_trivially_copyable_v is_trivially_destructible_v is_unsigned_v make_signed_t make_unsigned_t "
-        "remove_const_t remove_cv_t remove_cvref_t remove_reference_t true_type type_identity underlying_type_t void_t",
+        "remove_const_t remove_cv_t remove_cvref_t remove_reference_t true_type type_identity type_identity_t underlying_type_t void_t",
     "unordered_map": "unordered_map unordered_multimap",
     "unordered_set": "unordered_set",
     "utility":
@@ -137,7 +137,7 @@ ROOM_README_LINES_MAX = 40
 SLEEP = re.compile(r"\b(sleep_for|sleep_until|usleep|nanosleep)\b|\btime\.sleep\b|\bsleep\s*\(|^\s*sleep\s+[\d.$]", re.M)
 # Reserved names except those that the compiler, the system or its C library define.
 RESERVED = re.compile(r"\b(?!_SC_|__libc_|__nss_|__builtin_|__(?:asm|volatile|FILE|LINE|VERSION|clang|clang_version|x86_64|i386|"
-                      r"aarch64|SANITIZE_THREAD)__\b|__has_feature\b|_Exit\b)(?:_[A-Z]\w*|\w*__\w*)\b")
+                      r"aarch64|arm|SANITIZE_THREAD)__\b|__has_feature\b|_Exit\b)(?:_[A-Z]\w*|\w*__\w*)\b")
 LEFTOVER = re.compile(r"\b(TO" + r"DO|FIX" + r"ME|X" + r"XX)\b")  # split, so that this line does not match itself
 
 # Atomics and their memory orders. A file that orders memory must be named by a model in tests/models; a file that only

@@ -9,6 +9,7 @@
 #include <optional>
 #include <random>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -63,8 +64,9 @@ class SimulatedBackEnd {
     }
     /// Forgets the ids of stored messages, as at the end of a duplicate window.
     void forget_ids() { ids_.clear(); }
-    [[nodiscard]] std::uint64_t below(std::uint64_t limit) {
-        return std::uniform_int_distribution<std::uint64_t>(0, limit - 1)(random_);
+    template <class Whole = std::size_t>
+    [[nodiscard]] Whole below(std::type_identity_t<Whole> limit) {
+        return std::uniform_int_distribution<Whole>(0, limit - 1)(random_);
     }
 
     /// Returns the place of a message and whether it is new.

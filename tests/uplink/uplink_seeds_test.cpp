@@ -122,7 +122,7 @@ class Fate {
     }
 
     void rewind() {
-        const store::Position position = dice_.below(world_.runner->status().settled + 1);
+        const auto position = dice_.below<store::Position>(world_.runner->status().settled + 1);
         (void)world_.runner->rewind(RewindTarget(position));
     }
 

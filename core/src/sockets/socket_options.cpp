@@ -3,8 +3,11 @@
 #include "core/publisher.hpp"
 #include "sockets/identity.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <limits>
 #include <stdexcept>
 #include <string_view>
 
@@ -26,8 +29,9 @@ constexpr std::size_t gib = kib * kib * kib;
 
 /// The highest default limit on open descriptors per process.
 constexpr std::size_t connections_most = kib * kib;
-/// Far more than any machine has, and too small for sums of sizes to overflow.
-constexpr std::size_t waiting_bytes_most = kib * gib;
+/// Far more than any machine has, or a quarter of all addresses: too small for sums of sizes to overflow.
+constexpr auto waiting_bytes_most = static_cast<std::size_t>(
+    std::min<std::uint64_t>(std::uint64_t{kib} * gib, std::numeric_limits<std::size_t>::max() / 4 + 1));
 /// The most that the index can number.
 constexpr std::size_t subscriptions_most = gib;
 /// More cores than any machine can spare for one socket.

@@ -79,8 +79,8 @@ class Members {
         return found == object_.end() ? nullptr : &*found;
     }
 
-    template <class Whole = std::uint64_t>
-    [[nodiscard]] std::optional<Whole> whole(const std::string& key, Whole min, Whole max) const {
+    [[nodiscard]] std::optional<std::uint64_t> whole(const std::string& key, std::uint64_t min,
+                                                     std::uint64_t max) const {
         const Json* const value = find(key);
         if (value == nullptr) {
             return std::nullopt;
@@ -93,7 +93,7 @@ class Members {
                                " to " + std::to_string(max),
                            pointer_);
         }
-        return static_cast<Whole>(value->get<std::uint64_t>());
+        return value->get<std::uint64_t>();
     }
 
     [[nodiscard]] std::optional<std::string> text(const std::string& key) const {
@@ -263,7 +263,9 @@ void read_members(const Json& document, ServiceRequest& request) {
     const Members members(document, "");
     request.prefix = members.text("prefix").value_or("");
     request.after = members.text("after").value_or("");
-    request.limit = members.whole<std::size_t>("limit", 1, ServiceRequest::limit_max).value_or(request.limit);
+    if (const auto limit = members.whole("limit", 1, ServiceRequest::limit_max)) {
+        request.limit = static_cast<std::size_t>(*limit);
+    }
     request.removed = members.flag("removed");
     request.earlier_runs = members.flag("earlier_runs");
     request.position = members.whole("position", 0, request_number_max);

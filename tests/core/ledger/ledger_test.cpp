@@ -198,7 +198,7 @@ void consume(Fixture& f, BoundedQueue<TelemetrySample>& queue, const std::atomic
     std::array<TelemetrySample, 16> batch;
     for (;;) {
         const bool last = produced.load();
-        const std::uint64_t count = queue.pop(batch);
+        const std::size_t count = queue.pop(batch);
         if (count > 0) {
             for (const TelemetrySample& sample : std::span(batch).first(count)) {
                 if (sample.seq > f.ledger.progress(f.temp).reached() + 1) {

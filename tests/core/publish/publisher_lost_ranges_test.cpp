@@ -33,9 +33,10 @@ std::vector<std::string> publish_rounds(SlowBench& bench, int rounds, int topics
 std::string first_wrong_conflated(const Numbers& numbers, const std::vector<std::string>& topic_of) {
     std::map<std::string, std::uint64_t> newest;
     for (const std::uint64_t number : numbers) {
-        newest[topic_of.at(number)] = std::max(newest[topic_of.at(number)], number);
+        std::uint64_t& newest_of_topic = newest[topic_of.at(static_cast<std::size_t>(number))];
+        newest_of_topic = std::max(newest_of_topic, number);
     }
-    for (std::uint64_t number = 0; number < topic_of.size(); ++number) {
+    for (std::size_t number = 0; number < topic_of.size(); ++number) {
         const auto count = std::count(numbers.begin(), numbers.end(), number);
         if (count > 1 || (count == 0 && newest[topic_of[number]] <= number)) {
             return std::to_string(number) + " of " + topic_of[number] + " is there " + std::to_string(count) + " times";

@@ -226,7 +226,7 @@ class SlowBench {
         return misplaced_;
     }
     /// Returns how many messages of send_to() another thread has refused.
-    [[nodiscard]] std::uint64_t refused() const {
+    [[nodiscard]] std::size_t refused() const {
         const std::scoped_lock lock(mutex_);
         return refused_;
     }
@@ -234,7 +234,7 @@ class SlowBench {
     /// does not.
     [[nodiscard]] std::string first_wrong(const std::vector<Seen>& stream) const {
         const Numbers numbers = learned(stream);
-        for (std::uint64_t i = 0; i < std::max<std::uint64_t>(next, numbers.size()); ++i) {
+        for (std::size_t i = 0; i < std::max(next, numbers.size()); ++i) {
             if (i >= next || i >= numbers.size() || numbers[i] != i) {
                 return "at " + std::to_string(i) + " of " + std::to_string(next) + " there is " +
                        (i < numbers.size() ? std::to_string(numbers[i]) : "nothing");
@@ -252,7 +252,7 @@ class SlowBench {
     static constexpr ChannelId direct_channel{1000};  // of the messages of send_to()
     static constexpr std::string_view direct_topic = "direct";
     const std::size_t io_threads;
-    std::uint64_t next = 0;
+    std::size_t next = 0;
     std::uint64_t messages_per_flush = 1;
     std::ptrdiff_t numbers_per_notice = 1000;
     std::string padding;  // of each gap notice's topic
@@ -309,7 +309,7 @@ class SlowBench {
     std::map<ChannelId, std::string> topics_;
     std::map<std::uint64_t, std::vector<Unreported>> unreported_;  // by subscriber
     std::uint64_t heard_ = 0;
-    std::uint64_t refused_ = 0;
+    std::size_t refused_ = 0;
     std::uint64_t misplaced_ = 0;
 
   public:

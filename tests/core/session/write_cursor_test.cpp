@@ -186,7 +186,7 @@ TEST_CASE("messages with samples in a cursor are listed in their segment", "[cor
     Shared shared(1);
     shared.add_to_each(std::string(16, 'x'), shared.all);
     shared.cursor.open(shared.log, shared.all, cursor_segment_bytes);
-    for (std::uint64_t seq = 1; seq <= 4; ++seq) {
+    for (std::size_t seq = 1; seq <= 4; ++seq) {
         const std::size_t room = cursor_segment_bytes - 16 - (seq - 1) * (30 + sizeof(LoggedSamples));
         CHECK(shared.cursor.fits(room));
         CHECK_FALSE(shared.cursor.fits(room + 1));

@@ -118,7 +118,7 @@ struct ShardBench {
 
     std::mutex mutex;
     std::vector<std::uint64_t> unreported;  // guarded by the mutex
-    std::uint64_t next = 0;
+    std::size_t next = 0;
     std::uint64_t segments = 0;
     std::uint64_t dropped_by_queue = 0;
     PublisherOptions options;

@@ -234,7 +234,7 @@ TEST_CASE("a publisher that does not check for capacity waits for its threads al
     CHECK(h.totals().matched == 5 * count);
     CHECK(adds_up(h.totals()));
     for (const PeerStatus& status : h.publisher->subscribers()) {
-        RawPeer& peer = peers[status.id - 1];
+        RawPeer& peer = peers.at(static_cast<std::size_t>(status.id - 1));
         CHECK(h.turn_until([&] { return peer.read().size() == status.bytes_sent; }));
         const std::vector<int> numbers = numbers_of_all_topics(peer);
         CHECK(is_strictly_rising(numbers));

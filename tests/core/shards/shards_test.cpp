@@ -113,7 +113,7 @@ TEST_CASE("connections go to the thread with the fewest", "[core][publisher][sha
         CHECK(on_shard(shard) == 2);
     }
     CHECK(peers.sessions().size() == 2);
-    for (std::uint64_t id = 1; id <= 8; ++id) {  // two of them leave a thread without connections
+    for (std::size_t id = 1; id <= 8; ++id) {  // two of them leave a thread without connections
         if (remote.find(id) != nullptr && remote.find(id)->shard == 1) {
             raw[id - 1].close();
         }
@@ -194,7 +194,7 @@ TEST_CASE("the monitor receives events of all threads on the reactor's thread, i
     CHECK(h.turn_until([&] { return told.size() == 8 * 5; }));
     CHECK(is_home);
     CHECK(is_normal);
-    for (std::uint64_t id = 1; id <= 8; ++id) {
+    for (std::size_t id = 1; id <= 8; ++id) {
         std::vector<Kind> kinds;
         for (const auto& [peer_id, kind] : told) {
             if (peer_id == id) {

@@ -57,8 +57,8 @@ void check_lone_messages(Both& bench, Socket& socket, Receiver& receiver,
         lone();
         CHECK(bench.both_until([&] { return inbox.receive() == sent; }));
     }
-    for (std::uint64_t number = 1; number <= sent; ++number) {
-        CHECK(inbox.messages.at(number - 1).back() == std::to_string(number));
+    for (std::size_t number = 0; number < sent; ++number) {
+        CHECK(inbox.messages.at(number).back() == std::to_string(number + 1));
     }
 }
 
