@@ -162,7 +162,7 @@ struct LogBench {
         return options;
     }
     [[nodiscard]] static std::vector<TelemetrySample> samples(ChannelId channel, std::uint64_t first_seq,
-                                                              std::uint64_t count) {
+                                                              std::size_t count) {
         std::vector<TelemetrySample> result(count);
         for (TelemetrySample& sample : result) {
             sample.channel = channel;

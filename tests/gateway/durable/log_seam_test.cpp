@@ -123,7 +123,7 @@ class Checker {
   public:
     Checker(SampleSources sources, const Published& published, const SampleReader::Start& start)
         : published_(published), position_(start.position), reader_(sources, {}, start, [] {}) {
-        for (std::uint64_t i = 0; i < position_; ++i) {
+        for (std::size_t i = 0; i < position_; ++i) {
             const auto& [channel, seq] = published.samples.at(i);
             last_seqs_[channel] = seq;
         }
@@ -183,7 +183,7 @@ class Checker {
     }
     void pass(std::uint64_t position) {
         for (; page_.is_from_log && unlogged_ && position_ < position; ++position_) {
-            const auto& [channel, seq] = published_.samples.at(position_);
+            const auto& [channel, seq] = published_.samples.at(static_cast<std::size_t>(position_));
             last_seqs_[channel] = std::max(last_seqs_[channel], seq);
             ++left_out_;
             last_left_out_ = position_;
@@ -200,14 +200,14 @@ class Checker {
         REQUIRE(missing.first == position_);
         missing_ += missing.last - missing.first + 1;
         for (; position_ <= missing.last; ++position_) {
-            const auto& [channel, seq] = published_.samples.at(position_);
+            const auto& [channel, seq] = published_.samples.at(static_cast<std::size_t>(position_));
             last_seqs_[channel] = std::max(last_seqs_[channel], seq);
         }
     }
     void check_sample(const TelemetrySample& sample, std::uint64_t position) {
         pass(position);
         REQUIRE(position == position_);
-        REQUIRE(published_.samples.at(position) == std::pair(sample.channel, sample.seq));
+        REQUIRE(published_.samples.at(static_cast<std::size_t>(position)) == std::pair(sample.channel, sample.seq));
         std::uint64_t& last = last_seqs_[sample.channel];
         REQUIRE(sample.seq > last);
         check_unnamed(sample.channel, last + 1, sample.seq);

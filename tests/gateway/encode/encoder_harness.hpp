@@ -199,7 +199,7 @@ class RandomSamples {
     }
     std::string text(bool any_bytes) {
         std::string text;
-        const std::size_t bytes = random_() % (TelemetrySample::text_bytes_max + 1);
+        const std::uint64_t bytes = random_() % (TelemetrySample::text_bytes_max + 1);
         for (;;) {
             const std::string piece = any_bytes ? std::string(1, static_cast<char>(random_())) : character();
             if (text.size() + piece.size() > bytes) {

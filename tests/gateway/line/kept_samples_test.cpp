@@ -43,7 +43,7 @@ struct WrittenKept {
             const auto read = history.read(position, out);
             REQUIRE(position + read.missed + read.count == read.next);
             for (std::size_t i = 0; i < read.count; ++i) {
-                const TelemetrySample& written = all[read.next - read.count + i];
+                const TelemetrySample& written = all[static_cast<std::size_t>(read.next) - read.count + i];
                 CHECK(std::pair(out[i].channel, out[i].seq) == std::pair(written.channel, written.seq));
                 result[to_index(out[i].channel)].push_back(out[i].seq);
             }
@@ -60,7 +60,7 @@ struct WrittenKept {
 
 /// Returns whether `seqs` are the last numbers up to `last`, at least `least` of them.
 bool are_last(const std::vector<std::uint64_t>& seqs, std::uint64_t last, std::size_t least) {
-    bool result = seqs.size() >= std::min<std::size_t>(least, last);
+    bool result = seqs.size() >= std::min<std::uint64_t>(least, last);
     for (std::size_t i = 0; i < seqs.size(); ++i) {
         result = result && seqs[i] == last - (seqs.size() - 1 - i);
     }

@@ -182,7 +182,7 @@ TEST_CASE("the number of series does not grow with reconnecting subscribers", "[
     StatusSnapshot& snapshot = call.gateway.snapshot;
     snapshot.endpoints = {{"tcp://127.0.0.1:1", PayloadFormat::json}, {"ipc:///x", PayloadFormat::record}};
     std::vector<std::string> before;
-    for (std::uint64_t id = 1; id <= 3; ++id) {
+    for (std::size_t id = 1; id <= 3; ++id) {
         SubscriberStatus subscriber;
         subscriber.id = id;
         subscriber.endpoint = "tcp://127.0.0.1:1";
@@ -198,7 +198,7 @@ TEST_CASE("subscribers are counted by endpoint, with the maximum backlog and idl
     RestCaller call;
     StatusSnapshot& snapshot = call.gateway.snapshot;
     snapshot.endpoints = {{"tcp://127.0.0.1:1", PayloadFormat::json}, {"ipc:///x", PayloadFormat::record}};
-    for (std::uint64_t id = 1; id <= 3; ++id) {
+    for (std::size_t id = 1; id <= 3; ++id) {
         SubscriberStatus& subscriber = snapshot.subscribers.emplace_back();
         subscriber.endpoint = "tcp://127.0.0.1:1";
         subscriber.backlog_bytes = 10 * id;

@@ -180,7 +180,7 @@ TEST_CASE("no heartbeat is sent for a channel that is removed or not wanted, nor
     beats.set_interval(std::chrono::milliseconds(0));
     const std::uint64_t end = line.feeds.notices()[0].heartbeats;
     line.push(line.b, 1);
-    const std::vector<Frames>& messages = line.receive(0, end + 1);
+    const std::vector<Frames>& messages = line.receive(0, static_cast<std::size_t>(end) + 1);
     CHECK(reported(PayloadFormat::json, messages.back()) == "d/b 1");
     CHECK(line.feeds.notices()[0].heartbeats == end);
     CHECK(messages.size() == end + 1);

@@ -231,8 +231,8 @@ TEST_CASE("for any request, each published sample has one result, and no hint ch
     const unsigned seed = GENERATE(range(0U, test::rounds(40U)));
     CAPTURE(seed);
     std::mt19937 random(seed);
-    const auto any = [&](std::uint64_t from, std::uint64_t to) {
-        return std::uniform_int_distribution<std::uint64_t>(from, to)(random);
+    const auto any = [&](std::size_t from, std::size_t to) {
+        return std::uniform_int_distribution<std::size_t>(from, to)(random);
     };
     ReplayBench b(any(0, 1) == 0 ? 64 : 1'024, any(0, 1) * any(1, 20));
     const std::uint64_t quiet = any(0, 3);                                     // 3: none

@@ -83,9 +83,9 @@ TEST_CASE("random damage makes no command fail, before and after a repair", "[ga
         }
         f.kill();
         for (std::uint64_t i = 1 + random() % 4; i > 0; --i) {
-            std::vector<std::byte>& content = f.content(random() % f.segments().size());
-            const std::size_t at = random() % content.size();
-            for (std::size_t k = at; k < std::min<std::size_t>(content.size(), at + random() % 300); ++k) {
+            std::vector<std::byte>& content = f.content(static_cast<std::size_t>(random() % f.segments().size()));
+            const auto at = static_cast<std::size_t>(random() % content.size());
+            for (std::size_t k = at; k < std::min<std::uint64_t>(content.size(), at + random() % 300); ++k) {
                 content[k] = static_cast<std::byte>(random());
             }
         }

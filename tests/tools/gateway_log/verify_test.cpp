@@ -70,16 +70,17 @@ TEST_CASE("a damaged block is explained and its part of the file is named", "[ga
     const auto segment = store::SegmentReader::open(f.disk, "/log/" + f.segments()[0]);
     REQUIRE(segment->index().blocks.size() == 3);
     const store::BlockEntry block = segment->index().blocks[1];
-    const std::uint64_t record_bytes = segment->index().blocks[2].offset - block.offset;
+    const auto offset = static_cast<std::size_t>(block.offset);
+    const std::size_t record_bytes = static_cast<std::size_t>(segment->index().blocks[2].offset) - offset;
 
     SECTION("payload") {
-        damage(f.content(0), block.offset + record_bytes - 16, 4);
+        damage(f.content(0), offset + record_bytes - 16, 4);
     }
     SECTION("head") {
-        damage(f.content(0), block.offset + 40, 1);
+        damage(f.content(0), offset + 40, 1);
     }
     SECTION("whole record") {
-        damage(f.content(0), block.offset, record_bytes);
+        damage(f.content(0), offset, record_bytes);
     }
     const Outcome outcome = f.run({"verify", "/log"});
     CHECK(outcome.code == exit_code::ok);

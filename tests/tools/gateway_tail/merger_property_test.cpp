@@ -38,7 +38,8 @@ class Witness final : public MergerOutput {
         const ModelGateway::Truth& truth = gateway_.truths().at({std::string(gap.topic), gap.epoch});
         for (std::uint64_t seq = gap.first_seq; seq <= gap.last_seq; ++seq) {
             check(seq <= truth.fates.size(), "lost a seq that does not exist");
-            const bool is_dropped = truth.fates[seq - 1] == ModelGateway::Fate::queue_overflow;
+            const bool is_dropped =
+                truth.fates[static_cast<std::size_t>(seq - 1)] == ModelGateway::Fate::queue_overflow;
             const bool is_held = gap.epoch == gateway_.epoch() && seq >= truth.first_held;
             const bool says_dropped = gap.reason == Reason::queue_overflow || gap.reason == Reason::dropped;
             check(!says_dropped || is_dropped, "reported as dropped, but it was published");

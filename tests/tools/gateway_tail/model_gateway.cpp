@@ -36,7 +36,7 @@ void ModelGateway::send(Message message) {
 void ModelGateway::report_dropped(const std::string& topic) {
     Truth& each = truth(topic);
     std::uint64_t first = each.last_reported + 1;
-    while (first <= each.fates.size() && each.fates[first - 1] == Fate::queue_overflow) {
+    while (first <= each.fates.size() && each.fates[static_cast<std::size_t>(first - 1)] == Fate::queue_overflow) {
         ++first;
     }
     if (first > each.last_reported + 1) {
@@ -228,7 +228,7 @@ void ModelGateway::answer_since(const Request& request, Answer& answer) {
     const std::uint64_t first_position = positions_ - history_.size();
     std::uint64_t position = std::max(request.position.value_or(0), first_position);
     for (std::size_t limit = 1 + any(40); limit > 0 && position < positions_; --limit, ++position) {
-        const Held& held = history_[position - first_position];
+        const Held& held = history_[static_cast<std::size_t>(position - first_position)];
         add(answer, held.topic, held.seq);
     }
     answer.position = position;
@@ -245,7 +245,7 @@ void ModelGateway::answer_holes(const Request& request, Answer& answer) {
         const Truth& each = found->second;
         const std::uint64_t end = hole.last_seq == 0 ? each.last_reported : std::min(hole.last_seq, each.last_reported);
         for (std::uint64_t seq = hole.first_seq; seq <= end; ++seq) {
-            if (each.fates[seq - 1] == Fate::queue_overflow) {
+            if (each.fates[static_cast<std::size_t>(seq - 1)] == Fate::queue_overflow) {
                 answer.gone.push_back({found->first.first, epoch_, seq, seq, Reason::dropped});
             } else if (seq < each.first_held) {
                 answer.gone.push_back({found->first.first, epoch_, seq, seq, Reason::not_retained});
