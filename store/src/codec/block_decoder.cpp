@@ -30,19 +30,6 @@ bool read_numbers(ByteReader& in, std::size_t count, std::vector<std::uint64_t>&
     return !in.failed();
 }
 
-/// Reads `count` numbers that are less than `end`. `scratch` is memory that is overwritten.
-bool read_indexes(ByteReader& in, std::size_t count, std::size_t end, std::vector<std::uint64_t>& scratch,
-                  std::vector<std::uint32_t>& numbers) {
-    if (!read_numbers(in, count, scratch) ||
-        !std::all_of(scratch.begin(), scratch.end(), [&](std::uint64_t number) { return number < end; })) {
-        return false;
-    }
-    numbers.resize(count);
-    std::transform(scratch.begin(), scratch.end(), numbers.begin(),
-                   [](std::uint64_t number) { return static_cast<std::uint32_t>(number); });
-    return true;
-}
-
 }  // namespace
 
 /// The order of the samples, as stored in the first chunk.
@@ -72,14 +59,28 @@ struct Order {
   private:
     std::vector<std::uint64_t> scratch_;
 
+    /// Reads `count` numbers that are less than `end`.
+    [[nodiscard]] bool read_indexes(ByteReader& in, std::size_t count, std::size_t end,
+                                    std::vector<std::uint32_t>& numbers);
     [[nodiscard]] bool read_readings(ByteReader& in, const BlockHead& head);
     [[nodiscard]] bool read_seqs(ByteReader& in, const BlockChannel& channel, std::vector<std::uint64_t>& numbers);
     [[nodiscard]] bool is_consistent(const BlockHead& head) const;
     [[nodiscard]] bool read_patterns(ByteReader& in, std::size_t count, const BlockHead& head);
 };
 
+bool Order::read_indexes(ByteReader& in, std::size_t count, std::size_t end, std::vector<std::uint32_t>& numbers) {
+    if (!read_numbers(in, count, scratch_) ||
+        !std::all_of(scratch_.begin(), scratch_.end(), [&](std::uint64_t number) { return number < end; })) {
+        return false;
+    }
+    numbers.resize(count);
+    std::transform(scratch_.begin(), scratch_.end(), numbers.begin(),
+                   [](std::uint64_t number) { return static_cast<std::uint32_t>(number); });
+    return true;
+}
+
 bool Order::read_patterns(ByteReader& in, std::size_t count, const BlockHead& head) {
-    if (!read_indexes(in, count, std::size_t{head.samples} + 1, scratch_, lengths)) {
+    if (!read_indexes(in, count, std::size_t{head.samples} + 1, lengths)) {
         return false;
     }
     std::uint32_t total = 0;
@@ -91,14 +92,14 @@ bool Order::read_patterns(ByteReader& in, std::size_t count, const BlockHead& he
         first_members.push_back(total);
         total += length;
     }
-    return read_indexes(in, total, head.channels.size(), scratch_, members);
+    return read_indexes(in, total, head.channels.size(), members);
 }
 
 bool Order::read_readings(ByteReader& in, const BlockHead& head) {
     const std::uint32_t readings = in.varint_32();
     const std::uint32_t pattern_count = in.varint_32();
     return readings > 0 && readings <= head.samples && pattern_count <= readings &&
-           read_patterns(in, pattern_count, head) && read_indexes(in, readings, pattern_count, scratch_, patterns) &&
+           read_patterns(in, pattern_count, head) && read_indexes(in, readings, pattern_count, patterns) &&
            read_numbers(in, readings, mono) && read_numbers(in, readings, utc_offsets);
 }
 
