@@ -4,6 +4,9 @@
 #include "core/limits.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -111,8 +114,11 @@ SegmentRef SegmentPool::acquire_from(Spare& spare, std::size_t capacity) {
 }
 
 SegmentRef SegmentPool::make(std::size_t capacity) {
-    if (capacity > UINT32_MAX) {
-        throw std::length_error("message too large: " + std::to_string(capacity) + " bytes; must be less than 4 GiB");
+    // Offsets have 32 bits, and no object is larger than half of all addresses.
+    constexpr auto capacity_max = std::min<std::uint64_t>(UINT32_MAX, std::numeric_limits<std::ptrdiff_t>::max());
+    if (capacity > capacity_max) {
+        throw std::length_error("message too large: " + std::to_string(capacity) + " bytes; must be at most " +
+                                std::to_string(capacity_max) + " bytes");
     }
     auto segment = std::make_unique<Segment>();
     segment->capacity = static_cast<std::uint32_t>(capacity);

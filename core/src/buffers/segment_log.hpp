@@ -104,7 +104,8 @@ inline void list_samples(std::byte* bytes, std::size_t limit, std::size_t offset
 /// Threads: one.
 /// Limits: keeps spare_max segments of the usual size, plus round_min while there are readers in the process; spare_max
 /// medium and small_spare_max small ones.
-/// Failure: functions that return a segment may throw std::bad_alloc, and std::length_error for 4 GiB or more.
+/// Failure: functions that return a segment may throw std::bad_alloc, and std::length_error for 4 GiB or more (2 GiB
+/// with 32-bit addresses).
 class SegmentPool {
   public:
     /// `segment_bytes`: the usual segment size.
