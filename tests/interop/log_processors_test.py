@@ -38,11 +38,10 @@ class LogsOfTwoProcessors(unittest.TestCase):
         for number, writer in enumerate(WRITERS):
             log = self.scratch / str(number)
             output(writer, log)
-            for command in (("dump",), ("export", "--format", "csv"), ("export", "--format", "json")):
-                with self.subTest(writer=writer, command=command):
-                    read = [output(reader, command[0], log, *command[1:]) for reader in READERS]
-                    self.assertGreater(len(read[0].splitlines()), 100)
-                    self.assertEqual(read[0], read[1])
+            with self.subTest(writer):
+                dumps = [output(reader, "dump", log) for reader in READERS]
+                self.assertGreater(len(dumps[0].splitlines()), 100)
+                self.assertEqual(dumps[0], dumps[1])
 
 
 if __name__ == "__main__":

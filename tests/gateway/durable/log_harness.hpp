@@ -162,8 +162,8 @@ struct LogBench {
         return options;
     }
     [[nodiscard]] static std::vector<TelemetrySample> samples(ChannelId channel, std::uint64_t first_seq,
-                                                              std::size_t count) {
-        std::vector<TelemetrySample> result(count);
+                                                              std::uint64_t count) {
+        std::vector<TelemetrySample> result(static_cast<std::size_t>(count));
         for (TelemetrySample& sample : result) {
             sample.channel = channel;
             sample.seq = first_seq++;
