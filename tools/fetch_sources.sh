@@ -10,25 +10,18 @@ keys=/usr/share/keyrings/debian-archive-keyring.gpg
 scratch=$(mktemp --directory)
 trap 'rm -r "$scratch"' EXIT
 
-# The mirrors of this system, so that a local one is used; "" if it is not Debian.
-uri_of() {
-  apt-get indextargets --format '$(REPO_URI) $(CODENAME)' 'Created-By: Packages' | awk -v suite="$1" '$2 == suite { print $1; exit }'
-}
 own_suite=$(. /etc/os-release && echo "${VERSION_CODENAME-}")
 
 # fetch PACKAGE SUITE extracts the source of a package to $scratch/PACKAGE.
 fetch() {
-  local package=$1 suite=$2 needed mirror security
+  local package=$1 suite=$2 needed
   for needed in apt-get dpkg-source python3 $keys; do
     command -v "$needed" > /dev/null || [[ -e $needed ]] ||
       { echo "fetch_sources: cannot find $needed; install apt, dpkg-dev, python3, debian-archive-keyring" >&2; exit 69; }
   done
-  mirror=$(uri_of "$own_suite")
-  security=$(uri_of "$own_suite-security")
   rm -rf "$scratch/apt"
   mkdir -p "$scratch"/apt/{lists/partial,source}
-  printf "deb-src [signed-by=$keys] %s main\n" "${mirror:-http://deb.debian.org/debian} $suite" \
-    "${security:-http://deb.debian.org/debian-security} $suite-security" > "$scratch/apt/sources.list"
+  tools/debian_sources.sh "$suite" | sed "s|^|deb-src [signed-by=$keys] |" > "$scratch/apt/sources.list"
   local apt=(apt-get --quiet=2
     --option Dir::Etc::SourceList="$scratch/apt/sources.list" --option Dir::Etc::SourceParts=/dev/null
     --option Dir::State::Lists="$scratch/apt/lists" --option Dir::Cache="$scratch/apt" --option APT::Sandbox::User=)

@@ -11,24 +11,15 @@ shift
 (( EUID == 0 )) || { echo "in_debian: must run as root" >&2; exit 77; }
 command -v debootstrap > /dev/null || { echo "in_debian: debootstrap not found; install it" >&2; exit 69; }
 
-# The mirrors of this system, so that a local one is used.
-own_suite=$(. /etc/os-release && echo "${VERSION_CODENAME-}")
-mirror_of() {
-  apt-get indextargets --format '$(REPO_URI) $(CODENAME)' 'Created-By: Packages' | awk -v suite="$1" '$2 == suite { print $1; exit }'
-}
-mirror=$(mirror_of "$own_suite")
-mirror=${mirror:-http://deb.debian.org/debian}
-security=$(mirror_of "$own_suite-security")
-
 root=$PWD/build_debian/$suite
 if [[ ! -d $root ]]; then
   making=$root.making
   rm -rf "$making"
   mkdir -p "$making"
-  debootstrap --variant=minbase --include=ca-certificates,git "$suite" "$making" "$mirror" > "$root.log" ||
+  sources=$(tools/debian_sources.sh "$suite")
+  debootstrap --variant=minbase --include=ca-certificates,git "$suite" "$making" "${sources%% *}" > "$root.log" ||
     { tail "$root.log" >&2; exit 69; }
-  printf 'deb %s main\n' "$mirror $suite" "$mirror $suite-updates" \
-    "${security:-http://deb.debian.org/debian-security} $suite-security" > "$making/etc/apt/sources.list"
+  sed 's/^/deb /' <<< "$sources" > "$making/etc/apt/sources.list"
   mv "$making" "$root"
 fi
 [[ -d $root/telegate ]] || git clone --quiet --no-hardlinks . "$root/telegate"
