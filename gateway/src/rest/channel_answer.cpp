@@ -196,8 +196,8 @@ void IntervalAnswer::list(JsonObject& out, const std::string& topic) const {
     const std::array numbers{std::pair{"min", &Interval::min}, std::pair{"max", &Interval::max},
                              std::pair{"mean", &Interval::mean}};
     for (const auto& [name, number] : numbers) {
-        add_if_wanted(name, name, [number = number](std::int64_t, const Interval& each) {
-            return each.numbers > 0 ? std::optional(each.*number) : std::nullopt;
+        add_if_wanted(name, name, [member = number](std::int64_t, const Interval& each) {
+            return each.numbers > 0 ? std::optional(each.*member) : std::nullopt;
         });
     }
     add_if_wanted("count", "count", [](std::int64_t, const Interval& each) { return each.count; });
