@@ -11,7 +11,7 @@
 #include <sstream>
 
 using namespace telegate::perf;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 namespace {
 

@@ -104,8 +104,8 @@ TEST_CASE("the channel of a series does not depend on which series arrived first
                                                          {DatagramFormat::influx, "M v=1i", "m v=2i"},
                                                          {DatagramFormat::json, "{\"T(in)\":1}", "{\"T[in]\":2}"}}));
     CAPTURE(one, other);
-    const auto names_of = [format = format](const std::string& first, const std::string& second) {
-        UdpFixture udp(with(format));
+    const auto names_of = [chosen = format](const std::string& first, const std::string& second) {
+        UdpFixture udp(with(chosen));
         udp.sender->send(first);
         udp.sender->send(second);
         udp.sender->send(first);
