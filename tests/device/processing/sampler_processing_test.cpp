@@ -96,7 +96,7 @@ TEST_CASE("a driver channel with the name of a derived channel is an error in pr
     ProcessingPlan plan;
     plan.channels["a"].alarm_high = 1.0;
     CHECK_THROWS_WITH(h.sampler.add(device_options("boiler"), std::make_unique<ScriptedDriver>(script), plan),
-                      Catch::Contains("a.alarm") && Catch::Matchers::Contains("boiler"));
+                      Catch::Contains("a.alarm") && Catch::Contains("boiler"));
 }
 
 TEST_CASE("a name conflict that arises after open() is reported once", "[processing]") {
