@@ -27,6 +27,12 @@ if(TELEGATE_GATEWAY)
   add_library(telegate_re2 INTERFACE)
   target_link_libraries(telegate_re2 INTERFACE PkgConfig::RE2)
 
+  # Compression of requests to databases.
+  pkg_check_modules(ZLIB REQUIRED IMPORTED_TARGET zlib>=1.2)
+  add_library(telegate_zlib INTERFACE)
+  target_link_libraries(telegate_zlib INTERFACE PkgConfig::ZLIB)
+  target_compile_definitions(telegate_zlib INTERFACE ZLIB_CONST)
+
   # TLS.
   pkg_check_modules(OPENSSL REQUIRED IMPORTED_TARGET openssl>=3.0)
   add_library(telegate_openssl INTERFACE)

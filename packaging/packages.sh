@@ -21,7 +21,12 @@ for architecture in "$@"; do
   export OBJCOPY
   packaging/dbgsym.sh "$build"/packages/telegate_*.deb "$build"/gateway/gateway_app \
     "$build"/tools/{gateway_log,gateway_tail,telegate_keygen}
-  packaging/dbgsym.sh "$build"/packages/telegate-uplink-nats_*.deb "$build"/gateway/telegate_uplink_nats.so \
-    "$build"/tools/gateway_verify
+  for module in "$build"/gateway/telegate_uplink_*.so; do
+    type=$(basename "$module" .so)
+    type=${type#telegate_uplink_}
+    tools=()
+    [[ $type != nats ]] || tools=("$build"/tools/gateway_verify)
+    packaging/dbgsym.sh "$build"/packages/telegate-uplink-"$type"_*.deb "$module" "${tools[@]}"
+  done
   mv "$build"/packages/*.deb "$out"
 done

@@ -11,7 +11,7 @@ packages=(
   g++ make cmake ninja-build ccache pkg-config
   # libraries; see cmake/TelegateDependencies.cmake
   libboost-dev nlohmann-json3-dev libspdlog-dev libcli11-dev
-  libsodium-dev libssl-dev libre2-dev libmodbus-dev libzstd-dev libnats-dev
+  libsodium-dev libssl-dev libre2-dev libmodbus-dev libzstd-dev zlib1g-dev libnats-dev
   # tools/fetch_sources.sh; file is for the Debian package
   dpkg-dev file
   # tests: Catch2, ZeroMQ peers in C and Python, and network links that can be taken down. Tests with JeroMQ also need a
@@ -37,7 +37,7 @@ for_architecture() {
   architectures+=("$1")
   packages+=("$2" qemu-user-static)
   local library
-  for library in libboost-dev libspdlog-dev libsodium-dev libssl-dev libre2-dev libmodbus-dev libzstd-dev libnats-dev \
+  for library in libboost-dev libspdlog-dev libsodium-dev libssl-dev libre2-dev libmodbus-dev libzstd-dev zlib1g-dev libnats-dev \
     libzmq3-dev libsqlite3-dev; do
     packages+=("$library:$1")
   done
@@ -47,8 +47,8 @@ for option in "$@"; do
   case $option in
     --ci)
       packages+=(clang clang-format lld libclang-rt-dev llvm valgrind systemd lintian debootstrap)
-      # the server of the uplink tests, and its certificates
-      packages+=(nats-server openssl)
+      # the servers of the uplink tests, and their certificates
+      packages+=(nats-server victoria-metrics influxdb openssl)
       # checks of metrics and alert rules; python3-venv is for tools/fetch_checkers.sh
       packages+=(prometheus python3-prometheus-client python3-venv python3-matplotlib)
       # readers of the container image

@@ -17,17 +17,17 @@ namespace telegate {
 /// Like did_you_mean(), for the name of a section.
 [[nodiscard]] std::string section_advice(std::string_view kind);
 
-/// Returns the row for a key of a section; nullptr if the key does not belong there. If `driver` is "" (unknown), the
-/// keys of all drivers belong there, except those for which is_undecided() is true.
-[[nodiscard]] const SettingRow* row_for(std::string_view section, std::string_view driver, std::string_view key);
+/// Returns the row for a key of a section; nullptr if the key does not belong there. If `type` is "" (unknown), the
+/// keys of all types belong there, except those for which is_undecided() is true.
+[[nodiscard]] const SettingRow* row_for(std::string_view section, std::string_view type, std::string_view key);
 
-/// Returns whether several drivers have the key and the driver is unknown.
-[[nodiscard]] bool is_undecided(std::string_view section, std::string_view driver, std::string_view key);
+/// Returns whether several types have the key and the type is unknown.
+[[nodiscard]] bool is_undecided(std::string_view section, std::string_view type, std::string_view key);
 
 /// A key in a section where it does not belong.
 struct MisplacedKey {
     std::string_view section;
-    std::string_view driver;
+    std::string_view type;
     std::string_view key;
     std::string title;  // of the section, for messages
 };

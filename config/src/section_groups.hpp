@@ -12,8 +12,8 @@ namespace telegate {
 /// Everything that the sources give for one section.
 struct SectionGroup {
     const SectionRow* row = nullptr;
-    std::string name = {};         // "" if the kind has no names
-    std::string_view driver = {};  // of the device, or of the channel's device; "" if unknown
+    std::string name = {};       // "" if the kind has no names
+    std::string_view type = {};  // of the section, or of the channel's device; "" if unknown
     // invalid as a section, but its values are still checked so that all problems are reported at once
     bool refused = false;
     struct Piece {
@@ -23,7 +23,7 @@ struct SectionGroup {
     std::vector<Piece> pieces = {};  // at least one, in the order of sources
 };
 
-/// Returns the groups in the order of their first occurrence, without drivers. Unknown, misnamed, duplicate and surplus
+/// Returns the groups in the order of their first occurrence, without types. Unknown, misnamed, duplicate and surplus
 /// sections are problems. The sources must outlive the groups.
 [[nodiscard]] std::vector<SectionGroup> group_sections(const std::vector<SettingsSource>& sources,
                                                        ProblemList& problems);

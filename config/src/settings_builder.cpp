@@ -8,6 +8,7 @@
 #include "overloaded.hpp"
 #include "section_groups.hpp"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <string>
@@ -26,19 +27,24 @@ struct List {
     const GivenEntry* emptied_by = nullptr;  // the last entry, if it was empty
 };
 
-/// Returns the last driver that a device names; "" if there is none or it does not exist.
-std::string_view driver_named_by(const SectionGroup& group) {
-    const SettingRow& row = *find_setting("device", "driver");
-    std::string_view driver;
+/// Returns the last type that a section names, or the default; "" if there is none or it does not exist.
+std::string_view type_named_by(const SectionGroup& group) {
+    const std::string_view section = group.row->name;
+    const SettingRow& row = *find_setting(section, group.row->type_key);
+    const auto types = types_of(section);
+    const auto known = [&](std::string_view type) {
+        const auto found = std::find(types.begin(), types.end(), type);
+        return found == types.end() ? std::string_view() : *found;
+    };
+    std::string_view type = known(default_text(row));
     for (const SectionGroup::Piece& piece : group.pieces) {
         for (const GivenEntry& entry : piece.section->entries) {
             if (entry.key == row.key) {
-                DeviceSettings device;
-                driver = assign(row, &device, entry.value) ? std::string_view() : std::string_view(entry.value);
+                type = known(entry.value);
             }
         }
     }
-    return driver;
+    return type;
 }
 
 std::string_view device_of(std::string_view channel) noexcept {
@@ -68,7 +74,7 @@ class SectionFill {
     void require_all() {
         const GivenSection& first = *group_.pieces.front().section;
         for (const SettingRow& row : settings_table()) {
-            if (belongs(row, group_.row->name, group_.driver) && row.required && !given_.contains(row.key)) {
+            if (belongs(row, group_.row->name, group_.type) && row.required && !given_.contains(row.key)) {
                 problems_.add({.place = first.place,
                                .key = first.shown + (first.shown.empty() ? "" : "/") + std::string(row.key),
                                .what = "missing in " + first.title() + "; must be " + allowed_text(row, notation_),
@@ -94,12 +100,12 @@ class SectionFill {
 
     void take(const SettingsSource& source, const GivenSection& section) {
         for (const GivenEntry& entry : section.entries) {
-            if (is_undecided(group_.row->name, group_.driver, entry.key)) {
-                continue;  // the missing or unknown driver is already reported
+            if (is_undecided(group_.row->name, group_.type, entry.key)) {
+                continue;  // the missing or unknown type is already reported
             }
-            const SettingRow* const row = row_for(group_.row->name, group_.driver, entry.key);
+            const SettingRow* const row = row_for(group_.row->name, group_.type, entry.key);
             if (row == nullptr) {
-                complain(entry, misplaced_text({group_.row->name, group_.driver, entry.key, section.title()}));
+                complain(entry, misplaced_text({group_.row->name, group_.type, entry.key, section.title()}));
                 continue;
             }
             const auto [found, is_new] = given_here_.try_emplace(row->key, &entry);
@@ -146,8 +152,8 @@ class SectionFill {
             }
         }
         for (const SettingRow& row : settings_table()) {
-            if (belongs(row, group_.row->name, group_.driver) && !row.excludes.empty()) {
-                settle(row, *find_setting(row.section, row.excludes, row.driver));
+            if (belongs(row, group_.row->name, group_.type) && !row.excludes.empty()) {
+                settle(row, *find_setting(row.section, row.excludes, row.type));
             }
         }
         given_.merge(given_here_);
@@ -191,7 +197,7 @@ class SettingsBuilder {
     SettingsBuilder(Notation notation, ProblemList& problems) : notation_(notation), problems_(problems) {}
 
     Settings build(std::vector<SectionGroup> groups) {
-        find_drivers(groups);
+        find_types(groups);
         for (const SectionGroup& group : groups) {
             add(group);
         }
@@ -199,18 +205,20 @@ class SettingsBuilder {
     }
 
   private:
-    void find_drivers(std::vector<SectionGroup>& groups) {
+    void find_types(std::vector<SectionGroup>& groups) {
         for (SectionGroup& group : groups) {
+            if (!group.row->type_key.empty()) {
+                group.type = type_named_by(group);
+            }
             if (group.row->name == "device") {
-                group.driver = driver_named_by(group);
                 // The first group applies; a later one of the same name is refused.
-                drivers_.try_emplace(group.name, group.driver);
+                drivers_.try_emplace(group.name, group.type);
             }
         }
         for (SectionGroup& group : groups) {
             if (const auto found = drivers_.find(device_of(group.name));
                 group.row->of_channel() && found != drivers_.end()) {
-                group.driver = found->second;
+                group.type = found->second;
             }
         }
     }

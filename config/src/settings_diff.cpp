@@ -13,11 +13,11 @@ namespace {
 
 using Kind = SettingChange::Kind;
 
-/// Returns how a new instance, or one with a new driver, takes effect.
+/// Returns how a new instance, or one with a new type, takes effect.
 Applies applies_with(std::string_view kind, const SectionInstance& instance) {
     const auto table = settings_table();
     const bool any_file = std::any_of(table.begin(), table.end(), [&](const SettingRow& row) {
-        if (!belongs(row, kind, instance.driver)) {
+        if (!belongs(row, kind, instance.type)) {
             return false;
         }
         const std::string value = value_text(row, instance.owner);
@@ -29,13 +29,14 @@ Applies applies_with(std::string_view kind, const SectionInstance& instance) {
 void add_changed(std::string_view kind, const SectionInstance& from, const SectionInstance& to,
                  std::vector<SettingChange>& changes) {
     for (const SettingRow& row : settings_table()) {
-        if (!belongs(row, kind, from.driver) || !belongs(row, kind, to.driver)) {
+        if (!belongs(row, kind, from.type) || !belongs(row, kind, to.type)) {
             continue;
         }
         const std::string before = value_text(row, from.owner);
         const std::string after = value_text(row, to.owner);
         if (before != after) {
-            const Applies applies = row.key == "driver" ? applies_with(kind, to) : applies_to(row, after);
+            const Applies applies =
+                row.key == find_section(kind)->type_key ? applies_with(kind, to) : applies_to(row, after);
             changes.push_back({std::string(row.section), to.name, std::string(row.key), shown_value(row, before),
                                shown_value(row, after), applies, Kind::changed});
         }

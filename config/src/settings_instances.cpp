@@ -57,7 +57,7 @@ bool is_label(std::string_view name) noexcept {
 void walk_instance(std::string_view section, const SectionInstance& instance,
                    const std::function<void(const SettingSpot&)>& visit) {
     for (const SettingRow& row : settings_table()) {
-        if (belongs(row, section, instance.driver)) {
+        if (belongs(row, section, instance.type)) {
             visit({row, instance.name, instance.owner});
         }
     }
@@ -70,19 +70,20 @@ std::vector<SectionInstance> instances_of(Settings& settings, std::string_view s
     if (section == "channel" && !settings.channels.empty()) {
         drivers = drivers_by_device(settings);
     }
-    const Overloaded driver_of{[](const DeviceSettings& device) { return std::string_view(device.driver); },
-                               [&](const ChannelSettings& channel) {
-                                   const auto found = drivers.find(channel.device());
-                                   return found == drivers.end() ? std::string_view() : found->second;
-                               },
-                               [](const auto& /*other*/) {
-                                   return std::string_view();
-                               }};
+    const Overloaded type_of{[](const DeviceSettings& device) { return std::string_view(device.driver); },
+                             [&](const ChannelSettings& channel) {
+                                 const auto found = drivers.find(channel.device());
+                                 return found == drivers.end() ? std::string_view() : found->second;
+                             },
+                             [](const UplinkSettings& uplink) { return std::string_view(uplink.type); },
+                             [](const auto& /*other*/) {
+                                 return std::string_view();
+                             }};
     std::vector<SectionInstance> instances;
     const bool is_named = visit_named(settings, section, [&](auto& all) {
         instances.reserve(all.size());
         for (auto& each : all) {
-            instances.push_back({each.name, driver_of(each), &each});
+            instances.push_back({each.name, type_of(each), &each});
         }
     });
     if (!is_named) {

@@ -1,6 +1,6 @@
 #include "config/settings_table.hpp"
 
-#include "config/driver_rows.hpp"
+#include "config/type_rows.hpp"
 #include "rows.hpp"
 
 #include <algorithm>
@@ -26,8 +26,14 @@ constexpr std::array sections{
                .is_label = true},
     SectionRow{.name = "publish", .count_max = 16, .meaning = "One endpoint that subscribers connect to."},
     SectionRow{.name = "services", .count_max = 4, .meaning = "One endpoint of the ROUTER services."},
-    SectionRow{.name = "uplink", .count_max = 4, .meaning = "One back end to which the durable log is delivered."},
-    SectionRow{.name = "device", .count_max = 256, .meaning = "One device; its name is the first part of its topics."},
+    SectionRow{.name = "uplink",
+               .count_max = 4,
+               .meaning = "One back end to which the durable log is delivered.",
+               .type_key = "type"},
+    SectionRow{.name = "device",
+               .count_max = 256,
+               .meaning = "One device; its name is the first part of its topics.",
+               .type_key = "driver"},
     SectionRow{.name = "channel",
                .count_max = 8'192,
                .name_form = "DEVICE/CHANNEL",
@@ -39,11 +45,11 @@ std::size_t rank(std::string_view section) noexcept {
     return static_cast<std::size_t>(find_section(section) - sections.data());
 }
 
-std::vector<std::string_view> names_of_drivers() {
+std::vector<std::string_view> names_of(std::span<const TypeRows> types) {
     std::vector<std::string_view> names;
-    for (const DriverRows& each : driver_rows()) {
-        if (!each.driver.empty()) {
-            names.push_back(each.driver);
+    for (const TypeRows& each : types) {
+        if (!each.type.empty()) {
+            names.push_back(each.type);
         }
     }
     return names;
@@ -51,20 +57,25 @@ std::vector<std::string_view> names_of_drivers() {
 
 /// Joins all parts, sorted by section; within a section in the order given here.
 std::vector<SettingRow> joined_rows() {
-    static const std::vector<std::string_view> drivers = names_of_drivers();
+    static const std::vector<std::string_view> drivers = names_of(driver_rows());
+    static const std::vector<std::string_view> uplinks = names_of(uplink_rows());
     std::vector<SettingRow> all;
-    for (const std::span<const SettingRow> part : {gateway_rows(), endpoint_rows(), uplink_rows()}) {
+    for (const std::span<const SettingRow> part : {gateway_rows(), endpoint_rows()}) {
         all.insert(all.end(), part.begin(), part.end());
     }
-    for (const DriverRows& each : driver_rows()) {
-        for (SettingRow row : each.rows) {
-            row.driver = each.driver;
-            all.push_back(row);
+    for (const std::span<const TypeRows> types : {uplink_rows(), driver_rows()}) {
+        for (const TypeRows& each : types) {
+            for (SettingRow row : each.rows) {
+                row.type = each.type;
+                all.push_back(row);
+            }
         }
     }
-    std::find_if(all.begin(), all.end(), [](const SettingRow& row) {
-        return row.section == "device" && row.key == "driver";
-    })->rule = ChoiceRule{drivers};
+    for (SettingRow& row : all) {
+        if (row.key == find_section(row.section)->type_key) {
+            row.rule = ChoiceRule{row.section == "device" ? drivers : uplinks};
+        }
+    }
     std::stable_sort(all.begin(), all.end(),
                      [](const SettingRow& a, const SettingRow& b) { return rank(a.section) < rank(b.section); });
     return all;
@@ -87,16 +98,19 @@ const SectionRow* find_section(std::string_view name) noexcept {
     return found == sections.end() ? nullptr : found;
 }
 
-const SettingRow* find_setting(std::string_view section, std::string_view key, std::string_view driver) noexcept {
+const SettingRow* find_setting(std::string_view section, std::string_view key, std::string_view type) noexcept {
     const auto rows = settings_table();
-    const auto found = std::find_if(rows.begin(), rows.end(), [&](const SettingRow& row) {
-        return row.key == key && belongs(row, section, driver);
-    });
+    const auto found = std::find_if(
+        rows.begin(), rows.end(), [&](const SettingRow& row) { return row.key == key && belongs(row, section, type); });
     return found == rows.end() ? nullptr : &*found;
 }
 
-bool belongs(const SettingRow& row, std::string_view section, std::string_view driver) noexcept {
-    return row.section == section && (row.driver.empty() || row.driver == driver);
+bool belongs(const SettingRow& row, std::string_view section, std::string_view type) noexcept {
+    return row.section == section && (row.type.empty() || row.type == type);
+}
+
+std::span<const std::string_view> types_of(std::string_view section) noexcept {
+    return std::get<ChoiceRule>(find_setting(section, find_section(section)->type_key)->rule).choices;
 }
 
 }  // namespace telegate

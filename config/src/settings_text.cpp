@@ -93,21 +93,23 @@ std::string as_ini(const Settings& settings, Condition is_wanted) {
     return out;
 }
 
-/// Returns one section of each kind with names, and one for each driver with its own keys.
+/// Returns one section of each kind with names, and one for each type with its own keys.
 Settings one_of_each() {
     Settings some;
     for (const SectionRow& section : section_table()) {
-        if (section.named() && section.name != "device" && !section.of_channel()) {
+        if (section.named() && section.type_key.empty() && !section.of_channel()) {
             (void)add_instance(some, section.name, "NAME");
         }
+        for (const std::string_view type :
+             section.type_key.empty() ? std::span<const std::string_view>() : types_of(section.name)) {
+            const SettingOwner owner = add_instance(some, section.name, std::string(type));
+            (void)assign(*find_setting(section.name, section.type_key), owner, type);
+        }
     }
-    const SettingRow& driver = *find_setting("device", "driver");
-    for (const std::string_view name : std::get<ChoiceRule>(driver.rule).choices) {
-        some.devices.emplace_back().name = name;
-        some.devices.back().driver = name;
+    for (const std::string_view name : types_of("device")) {
         const auto rows = settings_table();
         if (std::any_of(rows.begin(), rows.end(),
-                        [&](const SettingRow& row) { return row.section == "channel" && row.driver == name; })) {
+                        [&](const SettingRow& row) { return row.section == "channel" && row.type == name; })) {
             some.channels.emplace_back().name = std::string(name) + "/CHANNEL";
         }
     }

@@ -47,11 +47,11 @@ constexpr std::array drivers{
 
 }  // namespace
 
-std::span<const DriverRows> driver_rows() {
+std::span<const TypeRows> driver_rows() {
     static const auto rows = [] {
-        std::array<DriverRows, drivers.size() + 1> all{{{.driver = "", .rows = common_rows()}}};
+        std::array<TypeRows, drivers.size() + 1> all{{{.type = "", .rows = common_rows()}}};
         std::transform(drivers.begin(), drivers.end(), all.begin() + 1, [](const DriverRow* each) {
-            return DriverRows{each->name, each->settings};
+            return TypeRows{each->name, each->settings};
         });
         return all;
     }();

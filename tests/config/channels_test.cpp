@@ -149,6 +149,6 @@ TEST_CASE("a channel has the driver of its device", "[config][channels]") {
     settings.channels.emplace_back().name = "elsewhere/x";
     const std::vector<SectionInstance> channels = instances_of(settings, "channel");
     REQUIRE(channels.size() == 2);
-    CHECK(channels.front().driver == "simulated");
-    CHECK(channels.back().driver.empty());
+    CHECK(channels.front().type == "simulated");
+    CHECK(channels.back().type.empty());
 }

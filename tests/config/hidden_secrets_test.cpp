@@ -37,7 +37,7 @@ TEST_CASE("secrets of variables and URLs are not shown", "[config][secrets]") {
     CHECK(shown("http", "url", "https://u:p@h:81/p@q") == "https://***@h:81/p@q");
     CHECK(shown("http", "url", "https://h/p") == "https://h/p");
     CHECK(shown("exec", "command", "a 'http://u@h/?x' http://h/?y z?") == "a 'http://***@h/?***' http://h/?*** z?");
-    CHECK(shown_value(*find_setting("uplink", "url"), "nats://u:p@a, nats://b") == "nats://***@a, nats://b");
+    CHECK(shown_value(*find_setting("uplink", "url", "nats"), "nats://u:p@a, nats://b") == "nats://***@a, nats://b");
     CHECK(shown("serial", "port", "/dev/a?b=c") == "/dev/a?b=c");
 }
 

@@ -23,7 +23,7 @@ namespace {
 template <class Check>
 void for_each_row(Check check) {
     for (const SettingRow& row : settings_table()) {
-        CAPTURE(row.section, row.driver, row.key);
+        CAPTURE(row.section, row.type, row.key);
         check(row);
     }
 }
@@ -76,12 +76,12 @@ TEST_CASE("the sections of the table are in order and contiguous", "[config][tab
     CHECK(sections == expected);
 }
 
-TEST_CASE("a driver setting belongs to a device or a channel, and its driver exists", "[config][table]") {
-    const auto drivers = std::get<ChoiceRule>(find_setting("device", "driver")->rule).choices;
+TEST_CASE("a setting of a type belongs to a section that has this type", "[config][table]") {
     for_each_row([&](const SettingRow& row) {
-        if (!row.driver.empty()) {
-            CHECK((row.section == "device" || row.section == "channel"));
-            CHECK(std::find(drivers.begin(), drivers.end(), row.driver) != drivers.end());
+        if (!row.type.empty()) {
+            CAPTURE(row.section, row.key);
+            const auto types = types_of(row.section == "channel" ? "device" : row.section);
+            CHECK(std::find(types.begin(), types.end(), row.type) != types.end());
         }
     });
 }
@@ -104,7 +104,7 @@ TEST_CASE("a list of texts has a maximum number of elements", "[config][table]")
 TEST_CASE("destinations, paths, programs and secrets cannot be changed over REST", "[config][table]") {
     for_each_row([](const SettingRow& row) { CHECK((row.applies != Applies::live || !holds_of(row).is_for_files())); });
     for (const std::string_view key : {"url", "subject", "tls_server_name"}) {
-        CHECK(holds_of(*find_setting("uplink", key)).kind() == Holds::destination);
+        CHECK(holds_of(*find_setting("uplink", key, "nats")).kind() == Holds::destination);
     }
     CHECK(holds_of(*find_setting("device", "endpoint", "modbus")).kind() == Holds::destination);
     CHECK(holds_of(*find_setting("device", "environment", "exec")).kind() == Holds::secret);
@@ -133,6 +133,10 @@ TEST_CASE("a text that REST can change has a reason why it is harmless", "[confi
         {"device.udp.time_member", "a name"},
         {"device.udp.name_member", "a name"},
         {"uplink..topics", "names that are compared"},
+        {"uplink.influxdb.field", "a name in a point"},
+        {"uplink.influxdb.gaps", "a name in a point"},
+        {"uplink.influxdb.measurement", "a name in a point"},
+        {"uplink.influxdb.tags", "names that are compared"},
     };
     Reasons unused = harmless;
     for_each_row([&](const SettingRow& row) {
@@ -140,7 +144,7 @@ TEST_CASE("a text that REST can change has a reason why it is harmless", "[confi
             std::holds_alternative<TextRule>(row.rule) || std::holds_alternative<TextListRule>(row.rule);
         if (is_text && row.applies == Applies::live) {
             const std::string name =
-                std::string(row.section) + '.' + std::string(row.driver) + '.' + std::string(row.key);
+                std::string(row.section) + '.' + std::string(row.type) + '.' + std::string(row.key);
             CAPTURE(name);
             CHECK(harmless.contains(name));
             unused.erase(name);
@@ -159,7 +163,7 @@ TEST_CASE("an endpoint that names a path cannot be changed over REST", "[config]
 TEST_CASE("settings exclude only settings of their own section", "[config][table]") {
     for_each_row([](const SettingRow& row) {
         if (!row.excludes.empty()) {
-            CHECK(find_setting(row.section, row.excludes, row.driver) != nullptr);
+            CHECK(find_setting(row.section, row.excludes, row.type) != nullptr);
         }
     });
 }
@@ -168,9 +172,9 @@ TEST_CASE("no two rows have the same key or the same location", "[config][table]
     std::set<std::tuple<std::string_view, std::string_view, std::string_view>> keys;
     std::set<std::tuple<std::string_view, std::string_view, decltype(SettingSlot::set)>> places;
     for_each_row([&](const SettingRow& row) {
-        CHECK(keys.emplace(row.section, row.driver, row.key).second);
-        CHECK((row.driver.empty() || find_setting(row.section, row.key) == nullptr));
-        CHECK(places.emplace(row.section, row.driver, row.slot.set).second);
+        CHECK(keys.emplace(row.section, row.type, row.key).second);
+        CHECK((row.type.empty() || find_setting(row.section, row.key) == nullptr));
+        CHECK(places.emplace(row.section, row.type, row.slot.set).second);
     });
 }
 

@@ -54,9 +54,11 @@ TEST_CASE("the sample file explains every key, even of sections without instance
         CHECK(has(sample, std::string(spot.row.key) + " ="));
     });
     CHECK(has(sample, "# [device \"simulated\"]\n"));
+    CHECK(has(sample, "# [uplink \"influxdb\"]\n"));
     for (const std::string& problem : test::problems_of(uncommented(sample))) {
         const bool is_example = has(problem, "endpoint: \"\"") || has(problem, "value: \"\"") ||
-                                has(problem, "invalid name") || has(problem, ": missing in [device \"");
+                                has(problem, "invalid name") || has(problem, ": missing in [device \"") ||
+                                has(problem, "url: missing in [uplink \"");
         const bool is_unset = has(problem, "not a whole number: \"\"") || has(problem, "conflicts with interval_ms");
         CAPTURE(problem);
         CHECK((is_example || is_unset));

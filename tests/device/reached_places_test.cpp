@@ -70,10 +70,10 @@ DeviceSettings device_with(std::string_view driver) {
 /// Returns whether a driver reaches the trap because of this setting.
 bool leads_to(Trap& trap, const SettingRow& row) {
     for (const std::string& value : trap.values()) {
-        DeviceSettings device = device_with(row.driver);
+        DeviceSettings device = device_with(row.type);
         ChannelSettings channel;
         channel.name = "d/c";
-        if (row.driver == "modbus") {
+        if (row.type == "modbus") {
             REQUIRE_FALSE(assign(*find_setting("channel", "address", "modbus"), &channel, "0"));
         }
         const SettingOwner owner = row.section == "device" ? SettingOwner(&device) : SettingOwner(&channel);
@@ -82,9 +82,9 @@ bool leads_to(Trap& trap, const SettingRow& row) {
         }
         const std::vector<const ChannelSettings*> channels{&channel};
         try {
-            const bool has_channel = row.section == "channel" || row.driver == "modbus";
+            const bool has_channel = row.section == "channel" || row.type == "modbus";
             test::DriverBench bench(
-                find_driver(row.driver).make(device, has_channel ? DeviceChannels(channels) : DeviceChannels()));
+                find_driver(row.type).make(device, has_channel ? DeviceChannels(channels) : DeviceChannels()));
             (void)bench.read();
             (void)bench.driver().missing_parts();
         } catch (const std::exception&) {  // the value is refused, or there is no such device
@@ -104,8 +104,8 @@ TEST_CASE("no driver opens a file or a connection because of a setting that REST
         const bool is_free = !std::holds_alternative<BooleanRule>(row.rule) &&
                              !std::holds_alternative<WholeRule>(row.rule) &&
                              !std::holds_alternative<RealRule>(row.rule);
-        if (!row.driver.empty() && row.applies == Applies::live && is_free) {
-            CAPTURE(row.section, row.driver, row.key);
+        if (!row.type.empty() && row.applies == Applies::live && is_free) {
+            CAPTURE(row.section, row.type, row.key);
             CHECK_FALSE(leads_to(trap, row));
         }
     }

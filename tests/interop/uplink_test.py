@@ -546,7 +546,7 @@ class Uplink(DeviceTest):
         python = os.path.join(os.environ.get("TELEGATE_CHECKERS", ""), "python", "bin", "python3")
         if not os.path.exists(python):
             self.skipTest("no nats-py (tools/fetch_checkers.sh installs it)")
-        with open(os.path.join(os.environ["TELEGATE_SOURCE_DIR"], "docs", "uplinks.md"), encoding="utf-8") as page:
+        with open(os.path.join(os.environ["TELEGATE_SOURCE_DIR"], "docs", "uplinks", "nats.md"), encoding="utf-8") as page:
             code = re.search(r"## Consumer\n.*?```python\n(.*?)```", page.read(), re.S)[1]
         self.start_server()
         gateway = self.start_gateway()

@@ -17,12 +17,14 @@ MAY_INCLUDE = {
     "tools": ("config", "core", "device", "store", "uplink"),
     "tests": ("config", "core", "device", "store", "uplink"),
 }
-# Files that describe a driver to the settings and the gateway. The rest of the room does not depend on config.
-DRIVER_ROWS = re.compile(r"device/(include/device/(driver_row|common_settings)\.hpp|src/(driver_table|common_settings)\.cpp|src/\w+/\w+_(settings|warnings)\.[ch]pp)")
+# Files that describe a driver or a type of uplink to the settings and the gateway. The rest of these rooms does not
+# depend on config.
+TYPE_ROWS = re.compile(r"uplink/(include/uplink/uplink_row\.hpp|src/types/\w+\.[ch]pp|src/\w+/\w+_(options|settings)\.[ch]pp)|"
+                       r"device/(include/device/(driver_row|common_settings)\.hpp|src/(driver_table|common_settings)\.cpp|src/\w+/\w+_(settings|warnings)\.[ch]pp)")
 # The driver that plays durable logs reads them with the reader of the log.
 LOG_PLAYER = re.compile(r"device/src/replay/\w+\.[ch]pp")
 # Files that may include one room more than the others of their room.
-ONE_MORE = {"config": DRIVER_ROWS, "store": LOG_PLAYER}
+ONE_MORE = {"config": TYPE_ROWS, "store": LOG_PLAYER}
 # Names in std by the standard header that a file must include to use them.
 STANDARD_HEADERS = {
     "algorithm":
@@ -256,12 +258,12 @@ def folder_cycle(texts):
 
 # Folders or files in which headers of other projects may be included, by the prefixes of the header names.
 MAY_INCLUDE_OTHERS = {
-    "boost/asio": ("core/src/reactor/", "gateway/src/http/"),
-    "boost/beast": ("gateway/src/http/",),
-    "nlohmann/": ("gateway/src/", "tools/", "tests/", "uplink/src/nats/"),
+    "boost/asio": ("core/src/reactor/", "gateway/src/http/", "uplink/src/influxdb/"),
+    "boost/beast": ("gateway/src/http/", "uplink/src/influxdb/"),
+    "nlohmann/": ("gateway/src/", "tools/", "tests/", "uplink/src/link/", "uplink/src/nats/"),
     "spdlog/": ("gateway/src/log/", "tests/gateway/"),
     "httplib.h": ("tools/perf_tool/", "tests/"),
-    "openssl/": ("gateway/src/http/", "device/src/http/", "uplink/src/nats/", "tests/"),
+    "openssl/": ("gateway/src/http/", "device/src/http/", "uplink/src/influxdb/", "uplink/src/link/", "tests/"),
     "nats/": ("tools/gateway_verify/", "tools/perf_tool/"),
     "CLI/": ("gateway/src/app/", "tools/", "tests/"),
 }

@@ -109,12 +109,12 @@ TEST_CASE("after a refusal, nothing is sent until the other responses have arriv
     f.add(0, 4);
     f.delivery.connected();
     f.send_all();
-    f.delivery.refused(1, Refusal::transient, f.now);
+    f.delivery.refused(1, Refusal::transient, {f.now});
     f.now += seconds(60);
     CHECK(f.delivery.state() == DeliveryState::settling);
     CHECK(f.send_all().empty());
     f.delivery.acknowledged(0, false);
-    f.delivery.refused(2, Refusal::transient, f.now);
+    f.delivery.refused(2, Refusal::transient, {f.now});
     f.delivery.acknowledged(3, false);
     CHECK(f.delivery.state() == DeliveryState::backing_off);
     CHECK(f.send_all() == Ids{"1", "2"});
@@ -188,10 +188,10 @@ TEST_CASE("a message is rejected after permanent refusals, when nothing is in fl
         CHECK(f.delivery.rejected().empty());
         f.send_all();
         const std::uint64_t number = 1;
-        f.delivery.refused(number, Refusal::permanent, f.now);
+        f.delivery.refused(number, Refusal::permanent, {f.now});
         CHECK(f.delivery.rejected().empty());
         f.delivery.acknowledged(0, false);
-        f.delivery.refused(2, Refusal::transient, f.now);
+        f.delivery.refused(2, Refusal::transient, {f.now});
         f.now = f.delivery.due();
     }
     REQUIRE(f.delivery.rejected().size() == 1);
@@ -205,8 +205,34 @@ TEST_CASE("a part of a divided message is rejected at once", "[uplink][delivery]
     f.delivery.add(part);
     f.delivery.connected();
     f.send_all();
-    f.delivery.refused(0, Refusal::permanent, f.now);
+    f.delivery.refused(0, Refusal::permanent, {f.now});
     CHECK(f.delivery.rejected().size() == 1);
+}
+
+TEST_CASE("a message that is too large is rejected at once", "[uplink][delivery]") {
+    Fixture f;
+    f.add(0, 1);
+    f.delivery.connected();
+    f.send_all();
+    f.delivery.refused(0, Refusal::too_large, {f.now});
+    CHECK(f.delivery.rejected().size() == 1);
+}
+
+TEST_CASE("nothing is sent before the time that the back end requests, up to a limit", "[uplink][delivery]") {
+    Fixture f;
+    f.add(0, 2);
+    f.delivery.connected();
+    f.send_all();
+    f.delivery.refused(0, Refusal::transient, {f.now, seconds(7)});
+    f.delivery.refused(1, Refusal::transient, {f.now, seconds(7)});
+    CHECK(f.delivery.due() == f.now + seconds(7));
+    f.now += milliseconds(6'999);
+    CHECK(f.send_all().empty());
+    f.now += milliseconds(1);
+    CHECK(f.send_all() == Ids{"0", "1"});
+    f.delivery.refused(0, Refusal::transient, {f.now, std::chrono::hours(24)});
+    f.delivery.acknowledged(1, false);
+    CHECK(f.delivery.due() == f.now + seconds(300));
 }
 
 TEST_CASE("messages that are returned to the log are read and sent again", "[uplink][delivery]") {
@@ -316,7 +342,7 @@ class Model {
         const auto index = static_cast<std::ptrdiff_t>(below(in_flight_.size()));
         const InFlight each = in_flight_[static_cast<std::size_t>(index)];
         if (kind == 0) {  // refused
-            delivery_.refused(each.number, Refusal::transient, now_);
+            delivery_.refused(each.number, Refusal::transient, {now_});
         } else {
             stored_.insert(each.id);
             if (kind == 1) {  // the acknowledgment is lost

@@ -108,6 +108,8 @@ class SimulatedAdapter final : public Adapter {
     }
 
     [[nodiscard]] std::size_t in_flight() const noexcept { return in_flight_.size(); }
+    /// The back end fails.
+    void fail() { end("connection closed"); }
 
     /// Does one thing that a network and a server may do, or with `is_kind`, one that helps.
     void step(bool is_kind) {
@@ -168,10 +170,10 @@ class SimulatedAdapter final : public Adapter {
             return events_.acknowledged(message.number, true, message.place);
         }
         if (chance >= 8 && chance < 20) {
-            return events_.refused(message.number, Refusal::transient, "no space");
+            return events_.refused(message.number, Refusal::transient, "no space", {});
         }
         if (back_end_.refuses(message.payload)) {
-            return events_.refused(message.number, Refusal::permanent, "bad content");
+            return events_.refused(message.number, Refusal::permanent, "bad content", {});
         }
         const auto [place, is_new] = back_end_.store(message.id, message.payload, message.is_historical);
         if (is_answered_again) {

@@ -153,6 +153,8 @@ class World {
                                   .delivery = {.messages_max = messages_max, .bytes_max = 2'000},
                                   .quarantine = quarantine,
                                   .rates = rates,
+                                  .ack_grace = ack_grace,
+                                  .unsynced = unsynced,
                                   .order = order,
                                   .encoding = encoding});
         runner->log_synced(log->status().synced);
@@ -252,6 +254,8 @@ class World {
     UplinkRunner::Rates rates{};
     UplinkRunner::Order order = UplinkRunner::Order::strict;
     std::uint64_t encoding = 1;
+    milliseconds ack_grace{300'000};
+    milliseconds unsynced{0};
     Quarantine::Limits quarantine{.samples_max = 10};
     store::SimulatedDisk disk;
     SimulatedBackEnd back_end;

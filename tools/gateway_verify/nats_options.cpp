@@ -1,7 +1,7 @@
 #include "nats_options.hpp"
 
 #include "nats/credentials.hpp"
-#include "uplink/nats_address.hpp"
+#include "uplink/server_url.hpp"
 
 #include <new>
 #include <stdexcept>
@@ -65,7 +65,7 @@ NatsOptions make_connect_options(const AdapterOptions& options, const std::strin
     natsOptions* made = nullptr;
     check_nats(natsOptions_Create(&made), "options");
     NatsOptions to(made);
-    const NatsAddress address = parse_nats_url(url).value_or(NatsAddress{});
+    const ServerUrl address = parse_nats_url(url).value_or(ServerUrl{});
     const std::string host = address.host.find(':') == std::string::npos ? address.host : '[' + address.host + ']';
     check_nats(natsOptions_SetURL(made, ("nats://" + host + ':' + address.port).c_str()), url);
     check_nats(natsOptions_SetName(made, options.client_name.c_str()), "name");

@@ -1,7 +1,7 @@
 #include "verify_options.hpp"
 
 #include "gateway_log/command_line.hpp"
-#include "uplink/nats_address.hpp"
+#include "uplink/server_url.hpp"
 
 #include <stdexcept>
 #include <utility>

@@ -11,7 +11,7 @@ namespace telegate::verify_tool {
 
 inline constexpr int unavailable = 69;  // from sysexits.h
 
-/// Exit codes of the program. The same texts appear in --help, gateway_verify(1) and docs/uplinks.md.
+/// Exit codes of the program. The same texts appear in --help, gateway_verify(1) and docs/uplinks/nats.md.
 inline constexpr std::array<log_tool::exit_code::Meaning, 8> exit_meanings = {{
     {log_tool::exit_code::ok, "every sample is received or reported as missing"},
     {log_tool::exit_code::not_ok, "something is unexplained"},

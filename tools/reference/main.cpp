@@ -1,4 +1,6 @@
 #include "pages.hpp"
+
+#include "config/settings_table.hpp"
 #include "settings/settings_json.hpp"
 
 #include <cstdlib>
@@ -40,10 +42,13 @@ std::vector<Page> pages(const std::string& root) {
              return reference::with_code(page, read(root + "/tests/device/example_driver_test.cpp"));
          }},
     };
-    for (const std::string_view driver : reference::driver_names()) {
-        all.push_back({"docs/drivers/" + std::string(driver) + ".md", [driver](const std::string& page) {
-                           return reference::with_driver_settings(page, driver);
-                       }});
+    for (const reference::TypePages& of : reference::type_pages()) {
+        for (const std::string_view type : types_of(of.section)) {
+            all.push_back({"docs/" + std::string(of.folder) + '/' + std::string(type) + ".md",
+                           [&of, type](const std::string& page) {
+                               return reference::with_type_settings(page, of, type);
+                           }});
+        }
     }
     return all;
 }

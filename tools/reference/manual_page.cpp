@@ -27,9 +27,10 @@ std::string escaped(std::string_view text) {
 }
 
 std::string setting_text(const SettingRow& row) {
+    const std::string_view type_key = find_section(row.section == "channel" ? "device" : row.section)->type_key;
     std::string text = ".TP\n.B " + escaped(row.key) + "\n" + escaped(row.meaning) + '\n';
-    if (!row.driver.empty()) {
-        text += "Only for driver = " + escaped(row.driver) + ".\n";
+    if (!row.type.empty()) {
+        text += "Only for " + escaped(type_key) + " = " + escaped(row.type) + ".\n";
     }
     text += ".br\nAllowed: " + escaped(allowed_text(row)) + ".\n";
     const std::string by_default = row.unset.empty() ? default_text(row) : std::string(row.unset);

@@ -11,17 +11,22 @@ namespace telegate::reference {
 /// Replaces the lines between the lines that end with <!-- NAME --> and <!-- /NAME -->.
 [[nodiscard]] std::string with_part(std::string_view page, const std::string& name, const std::string& text);
 
-/// docs/settings.md: a table for each section, without settings added by drivers.
+/// docs/settings.md: a table for each section, without settings added by types.
 [[nodiscard]] std::string with_settings_tables(std::string_view page);
 
 /// packaging/man/gateway.ini.5: all settings.
 [[nodiscard]] std::string with_manual_settings(std::string_view page);
 
-/// Returns the names of all drivers in the order of the setting `driver`.
-[[nodiscard]] std::span<const std::string_view> driver_names();
+/// The pages of the types of a section: of "device" those of drivers.
+struct TypePages {
+    std::string_view section;
+    std::string_view folder;  // in docs
+    std::string_view common;  // a link to the settings of all types
+};
+[[nodiscard]] std::span<const TypePages> type_pages();
 
-/// The page of a driver: a table for each section to which it adds settings.
-[[nodiscard]] std::string with_driver_settings(std::string_view page, std::string_view driver);
+/// The page of a type: a table for each section to which it adds settings.
+[[nodiscard]] std::string with_type_settings(std::string_view page, const TypePages& of, std::string_view type);
 
 /// docs/rest.md: the table of routes.
 [[nodiscard]] std::string with_routes(std::string_view page);

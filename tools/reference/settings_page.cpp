@@ -2,7 +2,7 @@
 
 #include "config/settings_table.hpp"
 
-#include <variant>
+#include <array>
 
 namespace telegate::reference {
 namespace {
@@ -20,8 +20,8 @@ std::string cell(std::string text) {
 
 /// Returns whether the default is the value of another setting.
 bool has_stand_in(const SettingRow& row) {
-    return !row.unset.empty() && (find_setting(row.section, row.unset, row.driver) != nullptr ||
-                                  find_setting("gateway", row.unset) != nullptr);
+    return !row.unset.empty() &&
+           (find_setting(row.section, row.unset, row.type) != nullptr || find_setting("gateway", row.unset) != nullptr);
 }
 
 std::string setting_line(const SettingRow& row) {
@@ -36,10 +36,10 @@ std::string setting_line(const SettingRow& row) {
            cell(shown) + " | " + std::string(to_string(row.applies)) + " | " + cell(std::string(row.meaning)) + " |\n";
 }
 
-std::string table(std::string_view section, std::string_view driver) {
+std::string table(std::string_view section, std::string_view type) {
     std::string lines;
     for (const SettingRow& row : settings_table()) {
-        if (row.section == section && row.driver == driver) {
+        if (row.section == section && row.type == type) {
             lines += setting_line(row);
         }
     }
@@ -57,13 +57,18 @@ std::string section_text(const SectionRow& section) {
     }
     text += "\n\n" + table(section.name, "");
     std::string links;
-    for (const std::string_view driver : driver_names()) {
-        if (!table(section.name, driver).empty()) {
-            links += (links.empty() ? "\n[" : ",\n[") + std::string(driver) + "](drivers/" + std::string(driver) +
-                     ".md#settings)";
+    for (const TypePages& of : type_pages()) {
+        for (const std::string_view type : types_of(of.section)) {
+            const bool is_own = section.name == of.section || (section.of_channel() && of.section == "device");
+            if (is_own && !table(section.name, type).empty()) {
+                links += (links.empty() ? "\n[" : ",\n[") + std::string(type) + "](" + std::string(of.folder) + '/' +
+                         std::string(type) + ".md#settings)";
+            }
         }
     }
-    return links.empty() ? text : text + "\nSettings added by drivers:" + links + ".\n";
+    return links.empty()
+               ? text
+               : text + "\nSettings added by " + (section.name == "uplink" ? "types" : "drivers") + ":" + links + ".\n";
 }
 
 }  // namespace
@@ -76,18 +81,22 @@ std::string with_settings_tables(std::string_view page) {
     return with_part(page, "settings", text);
 }
 
-std::span<const std::string_view> driver_names() {
-    return std::get<ChoiceRule>(find_setting("device", "driver")->rule).choices;
+std::span<const TypePages> type_pages() {
+    static constexpr std::array pages{
+        TypePages{"device", "drivers", "[every device](../devices.md)"},
+        TypePages{"uplink", "uplinks", "[every uplink](../uplinks.md#settings)"},
+    };
+    return pages;
 }
 
-std::string with_driver_settings(std::string_view page, std::string_view driver) {
+std::string with_type_settings(std::string_view page, const TypePages& of, std::string_view type) {
+    const std::string section(of.section);
     std::string text = std::string(do_not_edit) + '\n';
-    const std::string of_device = table("device", driver);
-    const std::string of_channel = table("channel", driver);
-    text +=
-        of_device.empty()
-            ? "This driver has only the settings of [every device](../devices.md).\n"
-            : "In a `[device]` section, in addition to the settings of [every device](../devices.md):\n\n" + of_device;
+    const std::string own = table(section, type);
+    const std::string of_channel = section == "device" ? table("channel", type) : "";
+    text += own.empty() ? "This driver has only the settings of " + std::string(of.common) + ".\n"
+                        : "In " + std::string(section == "device" ? "a" : "an") + " `[" + section +
+                              "]` section, in addition to the settings of " + std::string(of.common) + ":\n\n" + own;
     if (!of_channel.empty()) {
         text +=
             "\nIn a `[channel]` section, in addition to the settings of [every "

@@ -20,7 +20,7 @@ inline constexpr std::size_t payload_formats = payload_format_names.names.size()
     return payload_format_names.names[static_cast<std::size_t>(format)];
 }
 
-/// The format of the messages of an uplink, see docs/uplinks.md.
+/// The format of the messages of an uplink to NATS, see docs/uplinks/nats.md.
 enum class MessageFormat : std::uint8_t { json, cbor, record, block };
 
 /// The names in the settings, in the order of the enumerators.

@@ -114,7 +114,7 @@ enum class Applies : std::uint8_t {
 /// One setting: everything that parsing, validation, printing and documentation need.
 struct SettingRow {
     std::string_view section = {};
-    std::string_view driver = {};  // for [device] and [channel]: the driver that has this key; "" for all
+    std::string_view type = {};  // the driver of the device, or the type of the uplink, that has this key; "" for all
     std::string_view key = {};
     SettingRule rule = {};
     std::string_view unit = {};  // "" for none
@@ -136,6 +136,8 @@ struct SectionRow {
     std::string_view meaning = {};
     // a section without a name is short for several sections: each key is a section name, each value is for this key
     std::string_view short_key = {};
+    // the key whose value, the type, adds further keys to the section, and for a device to its channels
+    std::string_view type_key = {};
     bool is_label = false;  // a name is also a metric label
 
     [[nodiscard]] constexpr bool named() const noexcept { return count_max > 1; }

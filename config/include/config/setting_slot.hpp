@@ -19,9 +19,8 @@
 
 namespace telegate {
 
-/// Returns the part of a device or channel that has this type. The first form adds it with default values if there is
-/// none; the second form returns the defaults.
-/// Threads: one at a time for the first form, any for the second.
+/// Returns the part of a device, channel or uplink that has this type. The first form adds it with default values if
+/// there is none; the second form returns the defaults. Threads: one at a time for the first form, any for the second.
 template <class Part>
 [[nodiscard]] Part& part_of(SettingParts& parts) {
     for (std::any& each : parts) {
@@ -115,7 +114,7 @@ void from_value(Stored& stored, const SettingValue& value) {
 template <class Whole, class Value>
 Whole whole_of(Value Whole::*);
 
-/// Returns the struct that a section fills, or the part of a device or channel; constant if Part is.
+/// Returns the struct that a section fills, or the part of a device, channel or uplink; constant if Part is.
 template <class Part>
 Part& part_in(const SettingOwner& owner) {
     using Parts = std::conditional_t<std::is_const_v<Part>, const SettingParts, SettingParts>;
@@ -124,6 +123,8 @@ Part& part_in(const SettingOwner& owner) {
         return *std::get<Plain*>(owner);
     } else if (ChannelSettings* const* const channel = std::get_if<ChannelSettings*>(&owner)) {
         return part_of<Plain>(static_cast<Parts&>((*channel)->parts));
+    } else if (UplinkSettings* const* const uplink = std::get_if<UplinkSettings*>(&owner)) {
+        return part_of<Plain>(static_cast<Parts&>((*uplink)->parts));
     } else {
         return part_of<Plain>(static_cast<Parts&>(std::get<DeviceSettings*>(owner)->parts));
     }

@@ -92,14 +92,12 @@ struct ServiceSettings : NamedSection {
 struct UplinkSettings : NamedSection {
     std::string type = "nats";
     std::vector<std::string> url;
-    std::string subject = "telegate.samples";
     std::vector<std::string> topics;  // empty: all
     std::string credentials_file;     // "": none; likewise the next ones
     std::string tls_ca;
     std::string tls_certificate;
     std::string tls_key;
     std::string tls_server_name;
-    std::string format = "json";
     std::int64_t batch_samples = 1'000;
     std::int64_t batch_bytes = 262'144;
     std::int64_t window = 64;
@@ -109,6 +107,7 @@ struct UplinkSettings : NamedSection {
     std::string order = "strict";
     std::int64_t ack_grace_ms = 300'000;
     std::int64_t lag_alarm_ms = 60'000;
+    SettingParts parts;  // all other settings, those of the type
 };
 
 /// Where the REST server listens and how it authenticates clients. "": not used.
@@ -133,7 +132,8 @@ struct LogSettings {
 };
 
 /// The settings of the gateway as plain values within their ranges. The initializers are the defaults; ranges, units
-/// and meanings are in the settings table (config/src/*_rows.cpp; for drivers device/src/*/*_settings.cpp).
+/// and meanings are in the settings table (config/src/*_rows.cpp; for types of devices and uplinks
+/// src/*/*_settings.cpp).
 struct Settings {
     std::int64_t sampling_interval_ms = 100;
     std::int64_t realtime_priority = 0;      // of the sampling thread; 0: no real-time priority

@@ -31,8 +31,8 @@ struct SettingChange {
 
 /// Returns the changes from `from` to `to`, in the order of the settings table. For each kind of section: first
 /// removed, then added and changed sections. The order of sections makes no difference. Sections are matched by name: a
-/// renamed section is one removed and one added section. If the driver of a device changes, only the driver and the
-/// settings that all drivers share are compared, and only the latter for its channels.
+/// renamed section is one removed and one added section. If the type of a section changes, only the type and
+/// the settings that all types share are compared, and only the latter for the channels of a device.
 [[nodiscard]] std::vector<SettingChange> diff(const Settings& from, const Settings& to);
 
 }  // namespace telegate

@@ -13,13 +13,13 @@ namespace telegate {
 
 /// One section of a Settings value.
 struct SectionInstance {
-    std::string name;         // "" if the kind has no names
-    std::string_view driver;  // of the device, or of the channel's device; "" for other sections
+    std::string name;       // "" if the kind has no names
+    std::string_view type;  // of the device, of the channel's device, or of the uplink; "" for other sections
     SettingOwner owner;
 };
 
 /// Returns all sections of this kind, in order; for a kind without names, its only one. The result is valid until a
-/// section is added or removed, or the driver of a device changes.
+/// section is added or removed, or a type changes.
 [[nodiscard]] std::vector<SectionInstance> instances_of(Settings& settings, std::string_view section);
 
 /// Appends a section of this kind. A kind without names always has its only one, which is returned.
@@ -46,7 +46,7 @@ struct SettingSpot {
 };
 
 /// Calls `visit` for every setting, in the order of the table and of the instances. Settings of
-/// drivers other than the device's are omitted, and so are such settings of its channels.
+/// other types than that of the section are omitted.
 void walk(Settings& settings, const std::function<void(const SettingSpot&)>& visit);
 
 }  // namespace telegate

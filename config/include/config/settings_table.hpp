@@ -16,11 +16,14 @@ namespace telegate {
 
 [[nodiscard]] const SectionRow* find_section(std::string_view name) noexcept;
 
-/// Returns the setting of this section and key that belongs to `driver` or to all drivers; nullptr if there is none.
+/// Returns the setting of this section and key that belongs to `type` or to all types; nullptr if there is none.
 [[nodiscard]] const SettingRow* find_setting(std::string_view section, std::string_view key,
-                                             std::string_view driver = {}) noexcept;
+                                             std::string_view type = {}) noexcept;
 
-/// Returns whether a section of this kind has the setting if its device has this driver.
-[[nodiscard]] bool belongs(const SettingRow& row, std::string_view section, std::string_view driver) noexcept;
+/// Returns whether a section of this kind has the setting if it has this type.
+[[nodiscard]] bool belongs(const SettingRow& row, std::string_view section, std::string_view type) noexcept;
+
+/// Returns the types of a section that has a `type_key`.
+[[nodiscard]] std::span<const std::string_view> types_of(std::string_view section) noexcept;
 
 }  // namespace telegate

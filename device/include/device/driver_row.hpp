@@ -1,6 +1,6 @@
 #pragma once
 
-#include "config/driver_rows.hpp"
+#include "config/type_rows.hpp"
 #include "config/section_problems.hpp"
 #include "config/setting_slot.hpp"
 #include "device/driver.hpp"

@@ -1,14 +1,11 @@
 #include "plan/plan_sections.hpp"
 
 #include "config/enum_names.hpp"
-#include "config/hidden_secrets.hpp"
 #include "config/section_problems.hpp"
 #include "config/setting_rules.hpp"
-#include "config/settings_table.hpp"
 
 #include "uplink/adapter_module.hpp"
-#include "uplink/nats_address.hpp"
-#include "uplinks/subject_template.hpp"
+#include "uplink/uplink_row.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -33,34 +30,12 @@ void check_tls(const UplinkSettings& uplink, SectionProblems& found) {
     }
 }
 
-/// Blocks are passed on whole, with all of their channels.
-MessageFormat to_format(const UplinkSettings& uplink, SectionProblems& found) {
-    const MessageFormat format = message_format_names.value(uplink.format);
-    if (format == MessageFormat::block && !uplink.topics.empty()) {
-        found.add("topics", "topics cannot be selected with format = block: a block has all channels");
-    }
-    if (format == MessageFormat::block && SubjectTemplate::is_valid(uplink.subject) &&
-        SubjectTemplate(uplink.subject).depends_on_channel()) {
-        found.add("subject", '"' + uplink.subject + "\" cannot be used with format = block: a block has all channels");
-    }
-    return format;
-}
-
 UplinkOptions to_options(const UplinkSettings& uplink, SectionProblems& found) {
     UplinkOptions options;
     options.runner.name = uplink.name;
     options.urls = uplink.url;
-    for (const std::string& url : uplink.url) {
-        if (!uplink::parse_nats_url(url)) {
-            found.add("url", '"' + shown_value(*find_setting("uplink", "url"), url) +
-                                 "\" is not a valid URL: must be nats://HOST or tls://HOST, with :PORT or without");
-        }
-    }
-    if (!SubjectTemplate::is_valid(uplink.subject)) {
-        found.add("subject", '"' + uplink.subject +
-                                 "\" is not a valid subject: must be words separated by dots, without blanks, * and >. "
-                                 "Words in braces may be {device}, {channel} and {gateway}");
-    }
+    options.type_name = uplink.type;
+    options.type = uplink::find_uplink_type(uplink.type).plan(uplink, found);
     check_tls(uplink, found);
     try {
         options.module = &uplink::load_adapter_module(uplink.type);
@@ -72,8 +47,13 @@ UplinkOptions to_options(const UplinkSettings& uplink, SectionProblems& found) {
     options.files.tls_certificate.path = uplink.tls_certificate;
     options.files.tls_key.path = uplink.tls_key;
     options.tls_server_name = uplink.tls_server_name;
-    options.messages = {uplink.topics, static_cast<std::size_t>(uplink.batch_samples),
-                        static_cast<std::size_t>(uplink.batch_bytes), to_format(uplink, found), uplink.subject};
+    options.messages = {.topics = uplink.topics,
+                        .samples_max = static_cast<std::size_t>(uplink.batch_samples),
+                        .bytes_max = static_cast<std::size_t>(uplink.batch_bytes),
+                        .format = options.type.format.value_or(MessageFormat::json),
+                        .subject = options.type.subject};
+    options.runner.delivery.acknowledge_max = options.type.acknowledge_max;
+    options.runner.unsynced = options.type.unsynced;
     options.runner.delivery.messages_max = static_cast<std::size_t>(uplink.window);
     options.runner.delivery.bytes_max = window_bytes_min;
     options.runner.delivery.refusals_max = static_cast<std::uint32_t>(uplink.refusals_max);

@@ -112,9 +112,9 @@ std::optional<std::string> text_of(const SettingRow& row, const Json& value) {
     return value.is_string() ? std::optional(value.get<std::string>()) : std::nullopt;
 }
 
-/// Returns the row of a key in this section for this driver, or for any driver if there is none.
-const SettingRow* row_of(std::string_view section, std::string_view driver, std::string_view key) {
-    if (const SettingRow* const row = find_setting(section, key, driver)) {
+/// Returns the row of a key in this section for this type, or for any type if there is none.
+const SettingRow* row_of(std::string_view section, std::string_view type, std::string_view key) {
+    if (const SettingRow* const row = find_setting(section, key, type)) {
         return row;
     }
     for (const SettingRow& row : settings_table()) {
@@ -125,27 +125,29 @@ const SettingRow* row_of(std::string_view section, std::string_view driver, std:
     return nullptr;
 }
 
-/// Returns the driver of a device, or of the device of a channel; "" if there is none.
-std::string driver_of(const Json& document, const GivenSection& section) {
-    if (section.kind != "device" && section.kind != "channel") {
+/// Returns the type of a section, or of the device of a channel, or the default; "" if there is none.
+std::string type_of(const Json& document, const GivenSection& section) {
+    const std::string kind = section.kind == "channel" ? "device" : section.kind;
+    const SectionRow* const row = find_section(kind);
+    if (row == nullptr || row->type_key.empty()) {
         return "";
     }
     const std::string name = section.name.value_or("");
     const Json* found = &document;
-    for (const std::string& key : {std::string("device"), name.substr(0, name.find('/')), std::string("driver")}) {
+    for (const std::string& key : {kind, name.substr(0, name.find('/')), std::string(row->type_key)}) {
         const auto member = found->is_object() ? found->find(key) : found->end();
         if (member == found->end()) {
-            return "";
+            return default_text(*find_setting(kind, row->type_key));
         }
         found = &*member;
     }
     return found->is_string() ? found->get<std::string>() : "";
 }
 
-void add_entries(GivenSection& section, const std::string& driver, const Json& fields) {
+void add_entries(GivenSection& section, const std::string& type, const Json& fields) {
     for (const auto& [key, value] : fields.items()) {
         GivenEntry entry{.place = {}, .shown = section.shown + json_pointer_part(key), .key = key, .value = ""};
-        if (const SettingRow* const row = row_of(section.kind, driver, key)) {
+        if (const SettingRow* const row = row_of(section.kind, type, key)) {
             const std::optional<std::string> text = text_of(*row, value);
             entry.value = text.value_or("");
             entry.fault =
@@ -176,7 +178,7 @@ struct Understood {
         section.shown = pointer;
         section.kind = kind;
         section.name = std::move(name);
-        add_entries(section, driver_of(document, section), fields);
+        add_entries(section, type_of(document, section), fields);
     }
 };
 

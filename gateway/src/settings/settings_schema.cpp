@@ -107,21 +107,22 @@ Json setting_schema(const SettingRow& row, const Json& defaults) {
     return schema;
 }
 
-/// Returns the schema of a section with the keys of one driver, or of all drivers for "". `defaults` are the values of
+/// Returns the schema of a section with the keys of one type, or of all types for "". `defaults` are the values of
 /// unset keys.
-Json section_schema(const SectionRow& section, std::string_view driver, const Json& defaults) {
+Json section_schema(const SectionRow& section, std::string_view type, const Json& defaults) {
     Json schema{{"type", "object"}, {"description", std::string(section.meaning)}, {"additionalProperties", false}};
     Json properties = Json::object();
     for (const SettingRow& row : settings_table()) {
-        if (!belongs(row, section.name, driver.empty() ? row.driver : driver)) {
+        if (!belongs(row, section.name, type.empty() ? row.type : type)) {
             continue;
         }
         const std::string key(row.key);
         properties[key] = setting_schema(row, defaults);
-        if (row.key == "driver") {
-            properties[key]["enum"] = Json::array({std::string(driver)});
+        const bool is_type = row.key == section.type_key;
+        if (is_type) {
+            properties[key]["enum"] = Json::array({std::string(type)});
         }
-        if (row.required) {
+        if (row.required || (is_type && type != default_text(row))) {
             schema["required"].push_back(key);
         }
         if (!row.excludes.empty()) {
@@ -132,28 +133,22 @@ Json section_schema(const SectionRow& section, std::string_view driver, const Js
     return schema;
 }
 
-std::span<const std::string_view> all_drivers() {
-    return std::get<ChoiceRule>(find_setting("device", "driver")->rule).choices;
+/// Returns the name of the instance of this type in default_document().
+std::string instance_name(const SectionRow& section, std::string_view type) {
+    return section.of_channel() ? std::string(types_of("device").front()) + "/any" : std::string(type);
 }
 
-/// Returns the name of this driver's instance in default_document().
-std::string instance_name(const SectionRow& section, std::string_view driver) {
-    const std::string name(driver.empty() ? all_drivers().front() : driver);
-    return section.of_channel() ? name + "/any" : name;
-}
-
-/// A device names its driver, which determines its keys. A channel does not, so it may have the keys of all drivers.
+/// A section names its type, which determines its keys. A channel does not, so it may have the keys of all drivers.
 Json instance_schema(const SectionRow& section, const Json& defaults) {
-    if (section.name != "device") {
-        return section_schema(section, "", defaults.value(instance_name(section, ""), Json::object()));
+    if (section.type_key.empty()) {
+        return section_schema(section, "", defaults.value(instance_name(section, "any"), Json::object()));
     }
-    Json devices = Json::array();
-    for (const std::string_view driver : all_drivers()) {
-        devices.push_back(
-            section_schema(section, driver, defaults.value(instance_name(section, driver), Json::object())));
-        devices.back()["title"] = std::string(driver);  // a name for generated code
+    Json types = Json::array();
+    for (const std::string_view type : types_of(section.name)) {
+        types.push_back(section_schema(section, type, defaults.value(instance_name(section, type), Json::object())));
+        types.back()["title"] = std::string(type);  // a name for generated code
     }
-    return Json::object({{"oneOf", std::move(devices)}});
+    return Json::object({{"oneOf", std::move(types)}});
 }
 
 Json instances_schema(const SectionRow& section, const Json& defaults) {
@@ -164,15 +159,17 @@ Json instances_schema(const SectionRow& section, const Json& defaults) {
             {"additionalProperties", instance_schema(section, defaults)}};
 }
 
-/// Returns a document with an instance of each kind of named section, for each driver.
+/// Returns a document with an instance of each kind of named section, for each type.
 Json default_document() {
     Settings settings;
     for (const SectionRow& section : section_table()) {
-        for (const std::string_view driver : all_drivers()) {
-            const SettingOwner owner = add_instance(settings, section.name, instance_name(section, driver));
-            if (auto* const* const device = std::get_if<DeviceSettings*>(&owner)) {
-                (*device)->driver = driver;
-            }
+        if (section.type_key.empty()) {
+            (void)add_instance(settings, section.name, instance_name(section, "any"));
+            continue;
+        }
+        for (const std::string_view type : types_of(section.name)) {
+            const SettingOwner owner = add_instance(settings, section.name, instance_name(section, type));
+            (void)assign(*find_setting(section.name, section.type_key), owner, type);
         }
     }
     return settings_document(settings);

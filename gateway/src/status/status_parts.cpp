@@ -391,6 +391,9 @@ void list_uplink_samples(JsonObject& out, const uplink::DeliveryLedger& ledger) 
     out.add("gaps", ledger.gaps,
             counter("telegate_uplink_samples_missing",
                     "Samples that delivered gap notices name as missing for other reasons."));
+    out.add("omitted", ledger.omitted,
+            counter("telegate_uplink_samples_omitted",
+                    "Samples that are not sent, because the format or the settings of the uplink omit them."));
     out.add("returned", ledger.returned,
             counter("telegate_uplink_samples_returned", "Samples that are read again, after a refusal or a rewind."));
     out.add("balanced", ledger.balanced());
@@ -404,7 +407,8 @@ void list_uplink(JsonObject& out, const UplinkReport& uplink) {
     out.label("uplink", uplink.name);
     out.add("name", uplink.name);
     out.add("urls", uplink.urls);
-    out.add("subject", uplink.subject);
+    out.add("type", uplink.type);
+    out.add("target", uplink.target);
     out.add("connected", status.is_connected,
             gauge("telegate_uplink_connected", "1 if the uplink is connected, 0 otherwise."));
     out.add("state", status.state);

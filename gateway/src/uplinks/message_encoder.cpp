@@ -17,8 +17,36 @@
 namespace telegate {
 namespace {
 
+/// The encoder of a type of uplink with a format of its own.
+class OwnEncoder {
+  public:
+    explicit OwnEncoder(std::unique_ptr<uplink::EntryEncoder> encoder) : encoder_(std::move(encoder)) {}
+
+    void add_channel(const ChannelInfo& info, const Tags& tags) {
+        uplink::EntryTags pairs;
+        pairs.reserve(tags.size());
+        for (const Tag& tag : tags) {
+            pairs.emplace_back(tag.name, tag.value);
+        }
+        encoder_->add_channel(info, pairs);
+    }
+    [[nodiscard]] std::size_t bytes_max(const TelemetrySample& sample) const noexcept {
+        return encoder_->bytes_max(sample);
+    }
+    [[nodiscard]] std::size_t encode(const TelemetrySample& sample, char* to) noexcept {
+        return encoder_->encode(sample, to);
+    }
+    void append(const GapNotice& notice, std::string& to) {
+        encoder_->append_gap({notice.channel, notice.first_seq, notice.last_seq, notice.reason, notice.time_utc_ns},
+                             to);
+    }
+
+  private:
+    std::unique_ptr<uplink::EntryEncoder> encoder_;
+};
+
 template <class... Encoder>
-std::variant<Encoder...> variant_of(const std::tuple<Encoder...>&);
+std::variant<Encoder..., OwnEncoder> variant_of(const std::tuple<Encoder...>&);
 using AnyEncoder = decltype(variant_of(std::declval<Encoders>()));
 
 // MessageFormat begins with the payload formats, in the same order.
@@ -31,10 +59,12 @@ static_assert(std::equal(payload_format_names.names.begin(), payload_format_name
 struct MessageEncoder::Epoch {
     Epoch(std::int64_t start_ms, const Tags& tags, const Options& options)
         : epoch_ms(start_ms),
-          encoder(with_encoder(static_cast<PayloadFormat>(options.format),
-                               [&]<class Encoder>(std::type_identity<Encoder>) {
-                                   return AnyEncoder(std::in_place_type<Encoder>, channels, start_ms, tags);
-                               })),
+          encoder(options.make_encoder
+                      ? AnyEncoder(OwnEncoder(options.make_encoder(start_ms)))
+                      : with_encoder(static_cast<PayloadFormat>(options.format),
+                                     [&]<class Encoder>(std::type_identity<Encoder>) {
+                                         return AnyEncoder(std::in_place_type<Encoder>, channels, start_ms, tags);
+                                     })),
           filter(channels, options.topics) {}
 
     std::int64_t epoch_ms;
@@ -69,6 +99,12 @@ class MessageEncoder::Messages {
     void add(const TelemetrySample& sample) {
         const std::size_t bytes_max = encoder_.bytes_max(sample);
         uplink::OutgoingMessage& message = message_for(sample.channel, bytes_max);
+        if constexpr (is_own) {
+            if (bytes_max == 0) {
+                ++message.omitted;
+                return;
+            }
+        }
         end_entry(sample.channel, encoder_.encode(sample, memory_for(bytes_max)));
         ++message.samples;
         message.utc_max_ns = std::max(message.utc_max_ns, sample.time_utc_ns);
@@ -76,7 +112,11 @@ class MessageEncoder::Messages {
 
     [[gnu::noinline, gnu::cold]] void add(const GapNotice& notice) {
         notice_.clear();
-        Encoder::Notices::append({epoch_.channels, epoch_.epoch_ms}, notice, notice_);
+        if constexpr (is_own) {
+            encoder_.append(notice, notice_);
+        } else {
+            Encoder::Notices::append({epoch_.channels, epoch_.epoch_ms}, notice, notice_);
+        }
         uplink::OutgoingMessage& message = message_for(notice.channel, notice_.size());
         std::copy(notice_.begin(), notice_.end(), memory_for(notice_.size()));
         end_entry(notice.channel, notice_.size());
@@ -102,6 +142,7 @@ class MessageEncoder::Messages {
 
   private:
     static constexpr bool is_json = std::is_same_v<Encoder, JsonEncoder>;
+    static constexpr bool is_own = std::is_same_v<Encoder, OwnEncoder>;
     static constexpr bool is_record = std::is_same_v<Encoder, RecordEncoder>;
     static constexpr std::size_t alignment = 8;
     static constexpr std::size_t table_head_bytes = 8;
@@ -222,7 +263,12 @@ class MessageEncoder::Messages {
         return;
     }
     for (const store::SegmentChannel& channel : *block.definitions) {
+        const std::size_t known = epoch_->channels.size();
         const auto id = epoch_->channels.add(DeviceId{0}, channel.device, channel.channel, channel.unit);
+        if (auto* const own = std::get_if<OwnEncoder>(&epoch_->encoder);
+            own != nullptr && id && epoch_->channels.size() > known) {
+            own->add_channel(epoch_->channels.at(*id), tags_);
+        }
         if (!id || !epoch_->filter.matches(*id)) {
             continue;
         }

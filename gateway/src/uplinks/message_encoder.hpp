@@ -2,15 +2,17 @@
 
 #include "config/payload_format.hpp"
 #include "encode/tags.hpp"
-#include "uplinks/subject_template.hpp"
 
 #include "core/channel_table.hpp"
 #include "core/telemetry_sample.hpp"
 #include "store/log_reader.hpp"
 #include "uplink/delivery.hpp"
+#include "uplink/entry_encoder.hpp"
+#include "uplink/subject_template.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -32,7 +34,9 @@ class MessageEncoder {
         std::size_t samples_max = 1'000;
         std::size_t bytes_max = 262'144;
         MessageFormat format = MessageFormat::json;  // not block
-        std::string subject = "telegate.samples";    // see SubjectTemplate
+        std::string subject = "telegate.samples";    // see SubjectTemplate; "": none
+        /// Returns the encoder of an epoch. Empty: `format` determines it.
+        std::function<std::unique_ptr<uplink::EntryEncoder>(std::int64_t epoch_ms)> make_encoder = {};
     };
     MessageEncoder(Tags tags, Options options);
     ~MessageEncoder();

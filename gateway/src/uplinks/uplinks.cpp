@@ -9,8 +9,8 @@
 #include "store/file_system.hpp"
 #include "uplink/adapter.hpp"
 #include "uplink/reactor_loop.hpp"
+#include "uplink/subject_template.hpp"
 #include "uplinks/block_messages.hpp"
-#include "uplinks/subject_template.hpp"
 
 #include <algorithm>
 #include <exception>
@@ -39,11 +39,12 @@ uplink::AdapterSecrets read_secrets(uplink::AdapterSecrets files) {
 }
 
 /// Returns a digest of what the ids of messages depend on besides the log.
-std::uint64_t encoding_digest(const Tags& tags, const MessageEncoder::Options& messages) {
+std::uint64_t encoding_digest(const Tags& tags, const UplinkOptions& options) {
+    const MessageEncoder::Options& messages = options.messages;
     std::string text;
     for (const std::string& part :
-         {std::string(to_string(messages.format)), messages.subject, std::to_string(messages.samples_max),
-          std::to_string(messages.bytes_max), joined(messages.topics, ",")}) {
+         {options.type.format ? std::string(to_string(*options.type.format)) : options.type.encoding, messages.subject,
+          std::to_string(messages.samples_max), std::to_string(messages.bytes_max), joined(messages.topics, ",")}) {
         text += part + '\n';
     }
     for (const Tag& tag : tags) {
@@ -63,7 +64,7 @@ class Uplinks::One : public std::enable_shared_from_this<One> {
           previous_(std::move(previous)),
           clock_(parts.clock),
           log_(parts.log),
-          encoder_(parts.tags, options.messages),
+          encoder_(parts.tags, message_options()),
           blocks_(SubjectTemplate(options.messages.subject).subject("", ""), options.messages.bytes_max),
           runner_(runner_parts(), runner_options(parts, options)) {}
     ~One() = default;
@@ -133,8 +134,8 @@ class Uplinks::One : public std::enable_shared_from_this<One> {
     }
 
     [[nodiscard]] UplinkReport report() const {
-        UplinkReport report{options_.runner.name, options_.urls, options_.messages.subject, options_.lag_alarm,
-                            runner_.status()};
+        UplinkReport report{options_.runner.name, options_.urls,      options_.type_name,
+                            options_.type.target, options_.lag_alarm, runner_.status()};
         if (report.status.is_behind) {
             const uplink::UplinkStatus& status = report.status;
             const std::int64_t utc_ns = status.delivered_utc_ns != 0 ? status.delivered_utc_ns : status.waiting_utc_ns;
@@ -152,7 +153,7 @@ class Uplinks::One : public std::enable_shared_from_this<One> {
     [[nodiscard]] static uplink::UplinkRunner::Options runner_options(const Parts& parts, const UplinkOptions& from) {
         uplink::UplinkRunner::Options options = from.runner;
         options.log_directory = parts.log_directory;
-        options.encoding = encoding_digest(parts.tags, from.messages);
+        options.encoding = encoding_digest(parts.tags, from);
         options.delivery.seed = std::random_device()();  // gateways with the same settings do not retry together
         return options;
     }
@@ -163,11 +164,20 @@ class Uplinks::One : public std::enable_shared_from_this<One> {
         return {reactor_, clock_, store::real_file_system(), make_adapter, encoding(), notes()};
     }
 
+    [[nodiscard]] MessageEncoder::Options message_options() const {
+        MessageEncoder::Options options = options_.messages;
+        if (!options_.type.format) {
+            options.make_encoder = [this](std::int64_t epoch_ms) {
+                return options_.module->make_encoder({options_.type.options, gateway_word(), epoch_ms});
+            };
+        }
+        return options;
+    }
     [[nodiscard]] uplink::BlockEncoding encoding() {
         using Messages = std::vector<uplink::OutgoingMessage>;
-        const bool is_block = options_.messages.format == MessageFormat::block;
+        const bool is_block = options_.type.format == MessageFormat::block;
         uplink::BlockEncoding result;
-        result.format = to_string(options_.messages.format);
+        result.format = options_.type.format ? to_string(*options_.type.format) : options_.type_name;
         result.encode = [this, is_block](const store::LogBatch& block, std::int64_t end_utc_ns, Messages& messages) {
             if (is_block) {
                 blocks_.encode(block, messages);
@@ -196,6 +206,7 @@ class Uplinks::One : public std::enable_shared_from_this<One> {
         options.headers = {{"Telegate-Gateway", gateway_word()}};
         options.message_bytes_max = options_.messages.bytes_max;
         options.resend_max = resend_max;
+        options.type_options = options_.type.options;
         options.secrets = [this] {
             return read_secrets(options_.files);
         };

@@ -8,6 +8,7 @@
 #include "core/reactor.hpp"
 #include "store/segment_format.hpp"
 #include "uplink/adapter_module.hpp"
+#include "uplink/uplink_row.hpp"
 #include "uplink/uplink_runner.hpp"
 
 #include <atomic>
@@ -27,11 +28,13 @@ namespace telegate {
 /// The settings of an [uplink] section.
 struct UplinkOptions {
     uplink::UplinkRunner::Options runner;  // Uplinks sets the directory of the log and the seed
+    std::string type_name;
     const uplink::AdapterModule* module = nullptr;
     std::vector<std::string> urls;
     uplink::AdapterSecrets files;  // paths as in the settings
     std::string tls_server_name;
     MessageEncoder::Options messages;
+    uplink::UplinkTypePlan type;
     std::chrono::milliseconds lag_alarm{60'000};
 };
 
@@ -39,7 +42,8 @@ struct UplinkOptions {
 struct UplinkReport {
     std::string name;
     std::vector<std::string> urls;
-    std::string subject;
+    std::string type;
+    std::string target;  // where the back end stores the messages
     std::chrono::milliseconds lag_alarm{0};
     uplink::UplinkStatus status;
     /// Age of the newest sample before which everything but the backlog is delivered, or the time for which the next

@@ -149,7 +149,7 @@ TEST_CASE("REST cannot make any listener reachable from other machines", "[gatew
         if (holds_of(row).kind() != Holds::listener || row.applies == Applies::restart) {
             continue;
         }
-        const std::string driver = row.section == "device" ? std::string(row.driver) : "";
+        const std::string driver = row.section == "device" ? std::string(row.type) : "";
         const std::string key = std::string(row.section) + ".x." + std::string(row.key);
         std::size_t allowed = 0;
         for (const std::string value : {"tcp://0.0.0.0:5556", "tcp://*:5556", "tcp://[::]:0", "tcp://eth0:5556",

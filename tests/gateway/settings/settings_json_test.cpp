@@ -126,8 +126,11 @@ Settings with_other(const SettingRow& row) {
     settings.publish.emplace_back().name = "p";
     settings.publish.back().endpoint = "tcp://*:0";
     settings.devices.emplace_back().name = "d.1";
-    settings.devices.back().driver = row.driver.empty() ? "host" : std::string(row.driver);
+    const bool is_of_uplink = row.section == "uplink";
+    settings.devices.back().driver = row.type.empty() || is_of_uplink ? "host" : std::string(row.type);
     settings.channels.emplace_back().name = "d.1/c";
+    settings.uplinks.emplace_back().name = "u";
+    settings.uplinks.back().type = row.type.empty() || !is_of_uplink ? "nats" : std::string(row.type);
     const auto give = [](const SettingSpot& spot) {
         REQUIRE_FALSE(assign(spot.row, spot.owner, other_value(spot.row)));
     };
@@ -169,7 +172,7 @@ TEST_CASE("random settings survive a conversion to JSON and back", "[gateway][se
 
 TEST_CASE("every setting of the table survives a conversion to a file and to JSON", "[gateway][settings_json]") {
     for (const SettingRow& row : settings_table()) {
-        CAPTURE(row.section, row.key, row.driver);
+        CAPTURE(row.section, row.key, row.type);
         const Settings settings = with_other(row);
         const bool is_read = row.names_channels;  // if the settings are
         CHECK(

@@ -6,10 +6,13 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <map>
+#include <memory>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -59,7 +62,61 @@ std::vector<nlohmann::json> parse_lines(const std::string& payload) {
     return parsed;
 }
 
+/// Writes channel and number of a sample, and omits every second one.
+class TestEncoder final : public uplink::EntryEncoder {
+  public:
+    void add_channel(const ChannelInfo& info, const uplink::EntryTags& tags) override {
+        topics_.push_back(info.topic + (tags.empty() ? "" : ';' + tags.front().first + '=' + tags.front().second));
+    }
+    [[nodiscard]] std::size_t bytes_max(const TelemetrySample& sample) const noexcept override {
+        return sample.seq % 2 == 0 ? 0 : 100;
+    }
+    [[nodiscard]] std::size_t encode(const TelemetrySample& sample, char* to) noexcept override {
+        const std::string text = topics_[to_index(sample.channel)] + ' ' + std::to_string(sample.seq) + '\n';
+        std::copy(text.begin(), text.end(), to);
+        return text.size();
+    }
+    void append_gap(const Gap& gap, std::string& to) override {
+        to += "gap " + topics_[to_index(gap.channel)] + ' ' + std::string(gap.reason) + '\n';
+    }
+
+  private:
+    std::vector<std::string> topics_;
+};
+
 }  // namespace
+
+TEST_CASE("a type of uplink can have a format of its own, which may omit samples", "[gateway][uplinks]") {
+    int encoders = 0;
+    MessageEncoder encoder(
+        {{"site", "north"}},
+        {.topics = {"host/"}, .samples_max = 3, .subject = "", .make_encoder = [&](std::int64_t start_ms) {
+             encoders += start_ms >= 1'000 ? 1 : 0;
+             return std::make_unique<TestEncoder>();
+         }});
+    Block block;
+    for (std::uint64_t seq = 1; seq <= 3; ++seq) {
+        block.add(5, seq);
+        block.add(2, seq);
+    }
+    block.add_gap(2, 4, 9);
+    const Messages messages = encode_block(encoder, block);
+    REQUIRE(messages.size() == 2);
+    CHECK(messages[0].payload == "host/load;site=north 1\nhost/load;site=north 3\n");
+    CHECK(messages[0].samples == 2);
+    CHECK(messages[0].omitted == 1);
+    CHECK(messages[0].all_samples() == 3);
+    CHECK(messages[1].payload == "gap host/load;site=north retention\n");
+    CHECK(messages[1].missing == 6);
+    CHECK(encoders == 1);
+    Block only_omitted(2'000);
+    only_omitted.add(2, 2);
+    const Messages empty = encode_block(encoder, only_omitted);
+    REQUIRE(empty.size() == 1);  // so that it is counted
+    CHECK(empty[0].payload.empty());
+    CHECK(empty[0].omitted == 1);
+    CHECK(encoders == 2);
+}
 
 TEST_CASE("a block becomes lines of samples and gap notices in order", "[gateway][uplinks]") {
     MessageEncoder encoder({{"site", "north"}}, {});

@@ -42,7 +42,7 @@ std::unique_ptr<uplink::Adapter> make_silent(uplink::AdapterLoop& /*loop*/, upli
     return std::make_unique<SilentAdapter>();
 }
 
-constexpr uplink::AdapterModule silent_module{"test", make_silent};
+constexpr uplink::AdapterModule silent_module{.version = "test", .make = make_silent};
 
 /// Reads its files and reports why they cannot be read.
 class ReadingAdapter final : public uplink::Adapter {
@@ -70,7 +70,7 @@ std::unique_ptr<uplink::Adapter> make_reading(uplink::AdapterLoop& /*loop*/, upl
     return std::make_unique<ReadingAdapter>(std::move(options), std::move(events));
 }
 
-constexpr uplink::AdapterModule reading_module{"test", make_reading};
+constexpr uplink::AdapterModule reading_module{.version = "test", .make = make_reading};
 
 UplinkOptions options_with(const uplink::AdapterModule& module, const std::string& url) {
     UplinkOptions options;

@@ -59,9 +59,12 @@ struct Connection {
             into.checked = [this](Place place) {
                 events.push_back("checked " + std::to_string(place));
             };
-            into.refused = [this](std::uint64_t number, Refusal refusal, const std::string& reason) {
+            into.refused = [this](std::uint64_t number, Refusal refusal, const std::string& reason,
+                                  std::chrono::milliseconds /*retry_after*/) {
                 events.push_back("refused " + std::to_string(number) + " " + reason +
-                                 (refusal == Refusal::permanent ? ", permanently" : ""));
+                                 (refusal == Refusal::permanent   ? ", permanently"
+                                  : refusal == Refusal::too_large ? ", too large"
+                                                                  : ""));
             };
             into.down = [this](const std::string& reason, bool is_refused) {
                 events.push_back((is_refused ? "refused connection " : "down ") + reason);
@@ -218,7 +221,7 @@ TEST_CASE("a message that the server would not accept is refused without sending
     f.adapter->send(text_message(std::string(1'000, 'x')), 1);
     CHECK(f.events.empty());
     CHECK(f.event() ==
-          "refused 1 message is larger than the server's max_payload of 1000 bytes; lower batch_bytes, permanently");
+          "refused 1 message is larger than the server's max_payload of 1000 bytes; lower batch_bytes, too large");
 }
 
 TEST_CASE("a ping of the server is answered", "[uplink][jetstream]") {
@@ -405,7 +408,7 @@ TEST_CASE("a server that sends pings and does not read the responses is disconne
     f.server.stop_reading();
     f.adapter->send(text_message(std::string(32'000'000, 'x')), 1);  // more than the kernel buffers
     std::string pings;
-    while (pings.size() <= 2 * NatsLink::response_bytes_max) {
+    while (pings.size() <= 2 * Link::response_bytes_max) {
         pings += "PING\r\n";
     }
     f.server.send(pings);

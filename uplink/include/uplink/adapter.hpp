@@ -3,6 +3,7 @@
 #include "uplink/delivery.hpp"
 #include "uplink/receipts.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -41,9 +42,10 @@ struct BackEnd {
     std::string server;
     std::optional<Place> last = std::nullopt;  // the place of its last message, of any client; nullopt: unknown
     std::uint64_t stream = 0;  // identity of the store of the messages, the same for each connection; 0: unknown
+    bool has_places = true;    // otherwise, check() is not called
 };
 
-/// Speaks the protocol of one kind of back end. It keeps no messages, files or timers, and retries nothing: Delivery
+/// Speaks the protocol of one type of back end. It keeps no messages, files or timers, and retries nothing: Delivery
 /// decides what is sent, and UplinkRunner limits how long anything may take.
 ///
 /// Threads: the reactor's.
@@ -55,7 +57,10 @@ class Adapter {
     struct Events {
         std::function<void(const BackEnd& back_end)> up;
         std::function<void(std::uint64_t number, bool is_duplicate, Place place)> acknowledged;
-        std::function<void(std::uint64_t number, Refusal refusal, const std::string& reason)> refused;
+        /// `retry_after`: the back end accepts nothing before; 0: unknown.
+        std::function<void(std::uint64_t number, Refusal refusal, const std::string& reason,
+                           std::chrono::milliseconds retry_after)>
+            refused;
         /// The connection has ended, or could not be opened. `is_refused`: no program listens at the address, so that
         /// another attempt costs next to nothing.
         std::function<void(const std::string& reason, bool is_refused)> down;

@@ -1,7 +1,9 @@
 #pragma once
 
 #include "uplink/adapter.hpp"
+#include "uplink/entry_encoder.hpp"
 
+#include <any>
 #include <chrono>
 #include <cstddef>
 #include <functional>
@@ -40,18 +42,20 @@ struct AdapterOptions {
     std::function<AdapterSecrets()> secrets;
     /// Called with a reason why the guarantees of an uplink may not hold, once for each connection.
     std::function<void(const std::string& text)> warn;
+    std::any type_options;  // see UplinkTypePlan
 };
 
 /// Creates the adapters of one type. A module is a shared library with a constant of this type that has the name
-/// adapter_module_symbol.
+/// telegate_uplink_TYPE.
 struct AdapterModule {
     const char* version;  // must be that of the program, because they share types
     std::unique_ptr<Adapter> (*make)(AdapterLoop& loop, AdapterOptions options, Adapter::Events events);
+    /// Null: the messages have a MessageFormat.
+    std::unique_ptr<EntryEncoder> (*make_encoder)(const EncoderOptions& options) = nullptr;
 };
-inline constexpr const char* adapter_module_symbol = "telegate_adapter_module";
 
 /// Returns the module of a type of uplink, and loads its library at the first call for the type. It is searched next to
-/// the program and in ../lib/telegate, and is never unloaded. A static program contains its only module. Threads: any.
+/// the program and in ../lib/telegate, and is never unloaded. A static program contains all modules. Threads: any.
 /// Failure: throws std::runtime_error if it cannot be loaded.
 [[nodiscard]] const AdapterModule& load_adapter_module(const std::string& type);
 

@@ -21,7 +21,8 @@ namespace telegate::uplink {
 /// Why a back end has not stored a message.
 enum class Refusal : std::uint8_t {
     transient,  // the same message may be stored later
-    permanent,  // of this message, whenever it is sent: it is too large, for example
+    permanent,  // of this message, whenever it is sent
+    too_large,  // permanent, and a part of the message may be stored
 };
 
 /// A place in a block: the index of a sample and of a gap.
@@ -46,6 +47,7 @@ struct OutgoingMessage {
     std::uint64_t samples = 0;
     std::uint64_t missing = 0;        // samples that its gaps name, except refused ones
     std::uint64_t refused = 0;        // samples that it names as refused
+    std::uint64_t omitted = 0;        // samples that the format or the settings omit
     std::int64_t utc_max_ns = 0;      // of its newest sample; 0: it has none
     BlockPlace begin;                 // of its first entry
     BlockPlace end;                   // after its last entry
@@ -56,7 +58,7 @@ struct OutgoingMessage {
     [[nodiscard]] std::size_t bytes() const noexcept { return id.size() + payload.size(); }
     /// Returns the number of entries of the block in the message, selected or not.
     [[nodiscard]] std::uint64_t entries() const noexcept { return end.sample - begin.sample + end.gap - begin.gap; }
-    [[nodiscard]] std::uint64_t all_samples() const noexcept { return samples + missing + refused; }
+    [[nodiscard]] std::uint64_t all_samples() const noexcept { return samples + missing + refused + omitted; }
 };
 
 /// Samples by what happened to them, including those that gaps name.
@@ -66,10 +68,11 @@ struct DeliveryLedger {
     std::uint64_t in_flight = 0;     // not counted otherwise yet
     std::uint64_t quarantined = 0;   // refused, and acknowledged as missing
     std::uint64_t gaps = 0;          // acknowledged as missing for other reasons
+    std::uint64_t omitted = 0;       // not sent, because the format or the settings omit them
     std::uint64_t returned = 0;      // to be read again
 
     [[nodiscard]] bool balanced() const noexcept {
-        return read == acknowledged + in_flight + quarantined + gaps + returned;
+        return read == acknowledged + in_flight + quarantined + gaps + omitted + returned;
     }
     DeliveryLedger& operator+=(const DeliveryLedger& other) noexcept;
 };
@@ -113,9 +116,10 @@ class Delivery {
         std::chrono::milliseconds retry_min{250};
         std::chrono::milliseconds retry_max{30'000};
         std::chrono::milliseconds refused_max{2'000};  // the longest delay after a connection that was refused at once
-        std::chrono::milliseconds start_max{1'000};    // delay of the first connection, at random
-        std::uint32_t refusals_max = 3;                // permanent ones of a message, after which it is rejected
-        std::uint32_t seed = 1;                        // of the random part of the delays
+        std::chrono::milliseconds retry_after_max{300'000};  // the longest delay that a back end can request
+        std::chrono::milliseconds start_max{1'000};          // delay of the first connection, at random
+        std::uint32_t refusals_max = 3;                      // permanent ones of a message, after which it is rejected
+        std::uint32_t seed = 1;                              // of the random part of the delays
 
         /// Returns the options for the backlog, which leaves the other half of the window to new samples, so that they
         /// wait for few messages before them.
@@ -163,7 +167,12 @@ class Delivery {
     [[nodiscard]] std::optional<InFlight> in_flight(std::uint64_t number) noexcept;
     /// Responses to numbers that are not in flight have no effect.
     void acknowledged(std::uint64_t number, bool is_duplicate) noexcept;
-    void refused(std::uint64_t number, Refusal refusal, MonoTime now) noexcept;
+    /// `retry_after`: the back end accepts nothing before; 0: unknown.
+    struct RefusedAt {
+        MonoTime now{};
+        std::chrono::milliseconds retry_after{0};
+    };
+    void refused(std::uint64_t number, Refusal refusal, const RefusedAt& at) noexcept;
     /// The back end stores messages, so that the next failure counts as the first one in a row.
     void record_success() noexcept;
     [[nodiscard]] std::size_t messages_in_flight() const noexcept { return in_flight_; }

@@ -23,6 +23,7 @@ DeliveryLedger& DeliveryLedger::operator+=(const DeliveryLedger& other) noexcept
     in_flight += other.in_flight;
     quarantined += other.quarantined;
     gaps += other.gaps;
+    omitted += other.omitted;
     returned += other.returned;
     return *this;
 }
@@ -152,20 +153,25 @@ void Delivery::record_success() noexcept {
     }
 }
 
-void Delivery::refused(std::uint64_t number, Refusal refusal, MonoTime now) noexcept {
+void Delivery::refused(std::uint64_t number, Refusal refusal, const RefusedAt& at) noexcept {
     Entry* const entry = find(number);
     if (entry == nullptr) {
         return;
     }
     entry->status = Status::waiting;
-    entry->refusals += refusal == Refusal::permanent ? 1U : 0U;
+    switch (refusal) {
+        case Refusal::transient: break;
+        case Refusal::permanent: ++entry->refusals; break;
+        case Refusal::too_large: entry->refusals = options_.refusals_max; break;
+    }
     --in_flight_;
     ++counts_.refused;
     next_ = 0;
     if (state_ == DeliveryState::sending) {
         state_ = DeliveryState::settling;
-        back_off(now, options_.retry_max);
+        back_off(at.now, options_.retry_max);
     }
+    retry_at_ = std::max(retry_at_, at.now + std::min(at.retry_after, options_.retry_after_max));
     if (in_flight_ == 0) {
         state_ = DeliveryState::backing_off;
     }
@@ -196,6 +202,7 @@ void Delivery::count_partial() noexcept {
     ledger_.acknowledged += partial_.acknowledged;
     ledger_.quarantined += partial_.quarantined;
     ledger_.gaps += partial_.gaps;
+    ledger_.omitted += partial_.omitted;
     ledger_.in_flight -= partial_.in_flight;
     partial_ = {};
 }
@@ -256,6 +263,7 @@ void Delivery::settle() noexcept {
         partial_.acknowledged += message.samples;
         partial_.quarantined += message.refused;
         partial_.gaps += message.missing;
+        partial_.omitted += message.omitted;
         partial_.in_flight += message.all_samples();
         if (window_.front().settles > 0 || message.quarantine_id != 0) {
             settled_ = std::max(settled_, window_.front().settles);

@@ -1,7 +1,7 @@
 #include "nats/handshake.hpp"
 
+#include "link/json_text.hpp"
 #include "nats/credentials.hpp"
-#include "nats/json_text.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -49,7 +49,7 @@ ServerInfo read_server_info(std::string_view json) {
     return read;
 }
 
-bool wants_tls(const AdapterSecrets& secrets, const NatsAddress& address) noexcept {
+bool wants_tls(const AdapterSecrets& secrets, const ServerUrl& address) noexcept {
     return address.has_tls || !secrets.tls_ca.path.empty() || !secrets.tls_certificate.path.empty();
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "uplink/adapter_module.hpp"
-#include "uplink/nats_address.hpp"
+#include "uplink/server_url.hpp"
 
 #include <cstdint>
 #include <string>
@@ -22,7 +22,7 @@ struct ServerInfo {
 [[nodiscard]] ServerInfo read_server_info(std::string_view json);
 
 /// Whether the settings want a connection with TLS.
-[[nodiscard]] bool wants_tls(const AdapterSecrets& secrets, const NatsAddress& address) noexcept;
+[[nodiscard]] bool wants_tls(const AdapterSecrets& secrets, const ServerUrl& address) noexcept;
 
 /// Returns the operations that introduce and authenticate a client: CONNECT, and PING, which the server answers once it
 /// has accepted the client. Throws std::runtime_error if the credentials cannot be used.

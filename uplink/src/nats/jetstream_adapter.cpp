@@ -4,6 +4,7 @@
 #include "nats/jetstream_replies.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <exception>
 #include <random>
 #include <utility>
@@ -13,6 +14,7 @@ namespace {
 
 constexpr const char* name_reply = "name";    // of the stream
 constexpr const char* stream_reply = "info";  // about the stream
+constexpr std::chrono::milliseconds no_delay{0};
 constexpr const char* unavailable = "no stream has this subject, or JetStream is unavailable";
 
 /// A subject that no other connection uses.
@@ -68,9 +70,10 @@ void JetStreamAdapter::later() {
         return open();
     }
     for (const std::uint64_t number : std::exchange(too_large_, {})) {
-        events_.refused(number, Refusal::permanent,
+        events_.refused(number, Refusal::too_large,
                         "message is larger than the server's max_payload of " + std::to_string(info_.payload_max) +
-                            " bytes; lower batch_bytes");
+                            " bytes; lower batch_bytes",
+                        no_delay);
     }
 }
 
@@ -80,8 +83,8 @@ void JetStreamAdapter::open() {
     server_ = options_.urls[server_index_];
     try {
         secrets_ = options_.secrets();
-        address_ = parse_nats_url(server_).value_or(NatsAddress{});
-        link_.open(address_);
+        address_ = parse_nats_url(server_).value_or(ServerUrl{});
+        link_.open(address_.host, address_.port);
     } catch (const std::exception& error) {
         fail(error.what());
     }
@@ -268,7 +271,7 @@ void JetStreamAdapter::handle_message(const NatsOperation& message) {
         // Places in several streams are not comparable.
         return events_.acknowledged(*number, stored.is_duplicate, stored.stream == stream_ ? stored.place : 0);
     }
-    events_.refused(*number, stored.refusal, stored.reason);
+    events_.refused(*number, stored.refusal, stored.reason, no_delay);
 }
 
 void JetStreamAdapter::handle_check(std::string_view reply, std::string_view json) {
@@ -342,7 +345,7 @@ void JetStreamAdapter::send(const OutgoingMessage& message, std::uint64_t number
 
 extern "C" {
 /// See load_adapter_module().
-[[gnu::visibility("default")]] extern const telegate::uplink::AdapterModule telegate_adapter_module;
-constinit const telegate::uplink::AdapterModule telegate_adapter_module{telegate::uplink::version,
-                                                                        telegate::uplink::make_adapter};
+[[gnu::visibility("default")]] extern const telegate::uplink::AdapterModule telegate_uplink_nats;
+constinit const telegate::uplink::AdapterModule telegate_uplink_nats{.version = telegate::uplink::version,
+                                                                     .make = telegate::uplink::make_adapter};
 }

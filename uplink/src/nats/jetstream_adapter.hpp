@@ -1,7 +1,7 @@
 #pragma once
 
+#include "link/link.hpp"
 #include "nats/handshake.hpp"
-#include "nats/nats_link.hpp"
 #include "nats/nats_parser.hpp"
 #include "uplink/adapter_module.hpp"
 
@@ -22,7 +22,7 @@ namespace telegate::uplink {
 ///
 /// Threads: the loop's. Nothing blocks it.
 /// Limits:  one connection; the bytes of messages that are not written yet, which Delivery limits; what NatsParser
-///          reads; NatsLink::response_bytes_max and errors_max. A server that exceeds a limit is disconnected with the
+///          reads; Link::response_bytes_max and errors_max. A server that exceeds a limit is disconnected with the
 ///          reason.
 /// Failure: see Adapter. Servers are tried in turn, one per connect(), until one acknowledges a message.
 class JetStreamAdapter final : public Adapter {
@@ -63,14 +63,14 @@ class JetStreamAdapter final : public Adapter {
     AdapterLoop& loop_;
     const AdapterOptions options_;
     const Events events_;
-    NatsLink link_;
+    Link link_;
     NatsParser parser_;
     State state_ = State::closed;
     bool is_waiting_ = false;       // for later(), to open the connection
     std::size_t next_server_ = 0;   // index of the URL for the next connection: the same again after an acknowledgment
     std::size_t server_index_ = 0;  // and of this connection
     std::string server_;            // its URL
-    NatsAddress address_;
+    ServerUrl address_;
     AdapterSecrets secrets_;  // until the client is authenticated
     ServerInfo info_;
     std::size_t errors_ = 0;

@@ -1,6 +1,6 @@
 #include "nats/jetstream_replies.hpp"
 
-#include "nats/json_text.hpp"
+#include "link/json_text.hpp"
 #include "uplink/adapter.hpp"
 
 #include <nlohmann/json.hpp>

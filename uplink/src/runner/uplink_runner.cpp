@@ -17,7 +17,7 @@ UplinkRunner::UplinkRunner(Parts parts, Options options)
       quarantine_(parts_.files, options_.log_directory, options_.name, options_.quarantine),
       live_(make_queue(false)),
       backlog_(make_queue(true)),
-      receipts_(options_.ack_grace),
+      receipts_(std::max(options_.ack_grace, options_.unsynced)),
       later_(parts_.reactor, [this] { work(); }),
       alarm_(parts_.reactor, [this] { work(); }) {}
 
@@ -35,6 +35,7 @@ Adapter::Events UplinkRunner::events() {
     events.up = [this](const BackEnd& back_end) {
         connecting_since_.reset();
         stream_ = back_end.stream;
+        has_places_ = back_end.has_places;
         for (SendQueue* const queue : queues()) {
             queue->delivery.connected();
         }
@@ -76,10 +77,11 @@ Adapter::Events UplinkRunner::events() {
         }
         later_.schedule();
     };
-    events.refused = [this](std::uint64_t number, Refusal refusal, const std::string& reason) {
+    events.refused = [this](std::uint64_t number, Refusal refusal, const std::string& reason,
+                            std::chrono::milliseconds retry_after) {
         SendQueue& queue = queue_of(number);
-        queue.delivery.refused(number / 2, refusal, parts_.clock.mono_now());
-        if (refusal == Refusal::permanent) {
+        queue.delivery.refused(number / 2, refusal, {parts_.clock.mono_now(), retry_after});
+        if (refusal != Refusal::transient) {
             queue.rejection = reason;
         }
         record_failure("refused: " + reason);
@@ -104,7 +106,27 @@ void UplinkRunner::disconnect(MonoTime now, bool is_refused) {
     for (SendQueue* const queue : queues()) {
         queue->delivery.disconnected(now, is_refused);
     }
+    if (next_status_.is_connected && options_.unsynced.count() > 0) {
+        const store::Position position = receipts_.delivered_at(now - options_.unsynced);
+        resend_from_ = std::min(position, resend_from_.value_or(position));
+    }
     next_status_.is_connected = false;
+}
+
+/// Delivers again what the back end may have lost with its last connection.
+void UplinkRunner::resend_unsynced(MonoTime now) {
+    if (!resend_from_ || !log_id_ || now < live_.read_again_at) {
+        return;
+    }
+    try {
+        if (*resend_from_ < cursor().oldest()) {
+            move_back(*resend_from_);
+        }
+        resend_from_.reset();
+    } catch (const std::exception& error) {
+        live_.read_again_at = now + read_retry;
+        record_failure(error.what());
+    }
 }
 
 /// Ends the connection if messages that will be discarded are in flight: stored later, they could take the places of
@@ -135,7 +157,7 @@ void UplinkRunner::restore(MonoTime now) {
 /// Requests the last place of the back end from time to time, because it may lose messages while nothing is sent, and
 /// its properties may change.
 void UplinkRunner::check(MonoTime now) {
-    if (next_status_.is_connected && now - checked_at_ >= check_interval) {
+    if (next_status_.is_connected && has_places_ && now - checked_at_ >= check_interval) {
         checked_at_ = now;
         place_at_check_ = receipts_.last_place();
         adapter_->check();
@@ -179,6 +201,7 @@ void UplinkRunner::work() {
     connect_or_close(now);
     check(now);
     restore(now);
+    resend_unsynced(now);
     make_backlog(now);
     for (SendQueue* const queue : queues()) {
         queue->delivery.may_send(now);
@@ -444,33 +467,6 @@ Cursor UplinkRunner::cursor() const {
     return cursor;
 }
 
-void UplinkRunner::pause(bool is_paused) {
-    load();
-    Cursor changed = cursor();
-    changed.is_paused = is_paused;
-    write(std::move(changed), receipts_);
-    is_paused_ = is_paused;
-    work();
-}
-
-UplinkRunner::RewindResult UplinkRunner::rewind(const RewindTarget& target, bool may_store_twice) {
-    if (!log_id_) {
-        return RewindResult::no_log;
-    }
-    const store::Position settled = live_.delivery.settled();
-    const store::Position position = find_target(parts_.files, options_.log_directory, target, settled);
-    if (position > settled) {
-        return RewindResult::not_delivered;
-    }
-    if (position < encoded_from_ && !may_store_twice) {
-        warn_of_repeats();
-        return RewindResult::stores_twice;
-    }
-    move_back(position);
-    work();
-    return RewindResult::done;
-}
-
 /// Throws std::system_error if the cursor cannot be saved; then nothing has changed.
 void UplinkRunner::move_back(store::Position position) {
     Cursor changed = cursor();
@@ -509,29 +505,6 @@ void UplinkRunner::write(Cursor cursor, Receipts receipts) {
     receipts_ = std::move(receipts);
 }
 
-const std::deque<QuarantinedSample>& UplinkRunner::quarantined() {
-    load();
-    return quarantine_.samples();
-}
-
-void UplinkRunner::retry_quarantined() {
-    load();
-    quarantine_.retry_all();
-    work();
-}
-
-void UplinkRunner::clear_quarantine() {
-    load();
-    const bool has_taken = backlog_.delivery.has_quarantined();
-    quarantine_.clear();
-    if (has_taken) {
-        end_discarded();
-        read_again(backlog_);
-    }
-    quarantine_.save();
-    work();
-}
-
 void UplinkRunner::save_cursor(MonoTime now) {
     if (is_saved() || now - saved_at_ < cursor_interval) {
         return;
@@ -563,7 +536,7 @@ void UplinkRunner::set_alarm(MonoTime now) {
         wait_for(queue->read_again_at, now < queue->read_again_at);
     }
     wait_for(saved_at_ + cursor_interval, !is_saved());
-    wait_for(checked_at_ + check_interval, next_status_.is_connected);
+    wait_for(checked_at_ + check_interval, next_status_.is_connected && has_places_);
     if (due == MonoTime::max()) {
         return alarm_.cancel();
     }

@@ -1,4 +1,4 @@
-#include "nats/nats_link.hpp"
+#include "link/link.hpp"
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -39,19 +39,19 @@ std::string error_text(int error) {
 
 }  // namespace
 
-NatsLink::NatsLink(AdapterLoop& loop, Events events) : loop_(loop), events_(std::move(events)) {}
+Link::Link(AdapterLoop& loop, Events events) : loop_(loop), events_(std::move(events)) {}
 
-NatsLink::~NatsLink() {
+Link::~Link() {
     close();
 }
 
-void NatsLink::open(const NatsAddress& address) {
-    addresses_ = HostLookup::numeric(address.host, address.port).addresses;
+void Link::open(const std::string& host, const std::string& port) {
+    addresses_ = HostLookup::numeric(host, port).addresses;
     if (!addresses_.empty()) {
         return connect_next();
     }
     try {
-        lookup_ = std::make_unique<HostLookup>(address.host, address.port);
+        lookup_ = std::make_unique<HostLookup>(host, port);
         loop_.watch(
             lookup_->descriptor(), [this] { lookup_done(); }, [] {});
         loop_.wait_readable();
@@ -60,7 +60,7 @@ void NatsLink::open(const NatsAddress& address) {
     }
 }
 
-void NatsLink::lookup_done() {
+void Link::lookup_done() {
     addresses_ = lookup_->take_result().addresses;
     std::reverse(addresses_.begin(), addresses_.end());
     loop_.unwatch();
@@ -69,7 +69,7 @@ void NatsLink::lookup_done() {
 }
 
 /// Connects to the next address of the host, one after the other.
-void NatsLink::connect_next() {
+void Link::connect_next() {
     while (!addresses_.empty()) {
         const HostAddress to = addresses_.back();
         addresses_.pop_back();
@@ -87,7 +87,7 @@ void NatsLink::connect_next() {
     end(unreachable, was_refused_);
 }
 
-void NatsLink::wait_for_connection() {
+void Link::wait_for_connection() {
     try {
         loop_.watch(
             socket_, [this] { read(); }, [this] { is_write_wanted_ ? flush() : connect_done(); });
@@ -97,7 +97,7 @@ void NatsLink::wait_for_connection() {
     }
 }
 
-void NatsLink::connect_done() {
+void Link::connect_done() {
     int error = 0;
     socklen_t bytes = sizeof error;
     ::getsockopt(socket_, SOL_SOCKET, SO_ERROR, &error, &bytes);
@@ -111,13 +111,13 @@ void NatsLink::connect_done() {
     connect_next();
 }
 
-void NatsLink::secure(const AdapterSecrets& secrets, const std::string& host) {
+void Link::secure(const AdapterSecrets& secrets, const std::string& host) {
     tls_ = std::make_unique<TlsSession>(secrets, host);
     tls_->take_output(out_);
     want_write();
 }
 
-void NatsLink::read() {
+void Link::read() {
     constexpr int reads_max = 4;  // before other work of the loop
     std::array<char, 16'384> buffer{};
     for (int i = 0; i < reads_max; ++i) {
@@ -137,7 +137,7 @@ void NatsLink::read() {
 }
 
 /// Returns false if the link was closed.
-bool NatsLink::receive(std::string_view bytes) {
+bool Link::receive(std::string_view bytes) {
     const std::uint64_t session = session_;
     if (tls_ == nullptr) {
         events_.received(bytes);
@@ -172,7 +172,7 @@ bool NatsLink::receive(std::string_view bytes) {
     return session == session_;
 }
 
-void NatsLink::write(std::string_view bytes) {
+void Link::write(std::string_view bytes) {
     if (tls_ == nullptr) {
         out_.append(bytes);
     } else {
@@ -186,7 +186,7 @@ void NatsLink::write(std::string_view bytes) {
     want_write();
 }
 
-bool NatsLink::respond(std::string_view bytes) {
+bool Link::respond(std::string_view bytes) {
     const std::uint64_t queued_before = queued_bytes();
     write(bytes);
     return may_respond(queued_before);
@@ -194,7 +194,7 @@ bool NatsLink::respond(std::string_view bytes) {
 
 /// Counts what was queued since `queued_before`. A server that requests responses and does not read them must not fill
 /// the memory.
-bool NatsLink::may_respond(std::uint64_t queued_before) noexcept {
+bool Link::may_respond(std::uint64_t queued_before) noexcept {
     if (all_written_ >= responses_begin_) {
         response_bytes_ = 0;
         responses_begin_ = queued_bytes();
@@ -204,14 +204,14 @@ bool NatsLink::may_respond(std::uint64_t queued_before) noexcept {
 }
 
 /// Writes in the next iteration of the loop, so that several messages are written at once.
-void NatsLink::want_write() {
+void Link::want_write() {
     if (!is_write_wanted_ && unwritten_bytes() > 0) {
         is_write_wanted_ = true;
         loop_.wait_writable();
     }
 }
 
-void NatsLink::flush() {
+void Link::flush() {
     while (unwritten_bytes() > 0) {
         const ssize_t bytes = ::send(socket_, out_.data() + written_, unwritten_bytes(), MSG_NOSIGNAL);
         if (bytes < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) {
@@ -235,12 +235,12 @@ void NatsLink::flush() {
     }
 }
 
-void NatsLink::end(const std::string& reason, bool is_refused) {
+void Link::end(const std::string& reason, bool is_refused) {
     close();
     events_.ended(reason, is_refused);
 }
 
-void NatsLink::close() noexcept {
+void Link::close() noexcept {
     ++session_;
     if (lookup_ != nullptr || socket_ >= 0) {
         loop_.unwatch();

@@ -1,4 +1,4 @@
-#include "nats/nats_link.hpp"
+#include "link/link.hpp"
 
 #include "core/reactor.hpp"
 #include "support/catch.hpp"
@@ -76,7 +76,7 @@ class TlsServer {
 /// A link to a server with TLS, after the handshake.
 struct SecureLink {
     SecureLink() {
-        link.open({"127.0.0.1", std::to_string(listener.endpoint().port)});
+        link.open("127.0.0.1", std::to_string(listener.endpoint().port));
         REQUIRE(test::eventually([&] {
             reactor.poll();
             if (auto accepted = listener.accept()) {
@@ -111,14 +111,14 @@ struct SecureLink {
     bool is_secure = false;
     std::string received;
     std::string ended;
-    NatsLink link{loop,
-                  {.opened = [this] { is_open = true; },
-                   .secured = [this] { is_secure = true; },
-                   .received = [this](std::string_view bytes) { received += bytes; },
-                   .ended =
-                       [this](const std::string& reason, bool) {
-                           ended = reason;
-                       }}};
+    Link link{loop,
+              {.opened = [this] { is_open = true; },
+               .secured = [this] { is_secure = true; },
+               .received = [this](std::string_view bytes) { received += bytes; },
+               .ended =
+                   [this](const std::string& reason, bool) {
+                       ended = reason;
+                   }}};
 };
 
 }  // namespace

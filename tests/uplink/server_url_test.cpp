@@ -1,4 +1,4 @@
-#include "uplink/nats_address.hpp"
+#include "uplink/server_url.hpp"
 
 #include "support/catch.hpp"
 
@@ -16,6 +16,18 @@ TEST_CASE("urls of NATS servers have a host and an optional port", "[uplink][nat
                                       "nats://a:65536", "nats://a:1x", "nats://u:p@a", "nats://[::1", "nats://a/b");
     CAPTURE(text);
     CHECK_FALSE(parse_nats_url(text));
+}
+
+TEST_CASE("urls of HTTP servers may have a path", "[uplink][influxdb]") {
+    CHECK(parse_http_url("http://example.com")->port == "80");
+    CHECK(parse_http_url("https://example.com")->port == "443");
+    CHECK(parse_http_url("https://example.com")->has_tls);
+    CHECK(parse_http_url("http://[::1]:8428/insert/0//")->path == "/insert/0");
+    CHECK(parse_http_url("http://example.com/")->path.empty());
+    const auto* const text = GENERATE("http://", "http:///a", "nats://a", "http://u:p@a/", "http://a/b c", "http://a?b",
+                                      "http://a/?b", "http://a/#b", "http://a/\r\n", "http://a:0/");
+    CAPTURE(text);
+    CHECK_FALSE(parse_http_url(text));
 }
 
 TEST_CASE("subjects to publish to have no wildcards, blanks or empty words", "[uplink][nats]") {

@@ -1,4 +1,4 @@
-#include "uplinks/subject_template.hpp"
+#include "uplink/subject_template.hpp"
 
 #include "support/catch.hpp"
 

@@ -1,6 +1,7 @@
-#include "config/payload_format.hpp"
+#include "types/common_settings.hpp"
+
 #include "config/setting_rules.hpp"
-#include "rows.hpp"
+#include "config/setting_slot.hpp"
 
 #include <array>
 
@@ -9,20 +10,11 @@ namespace uplink_section {
 
 using U = UplinkSettings;
 
-constexpr std::array<std::string_view, 1> types{"nats"};
-constexpr TextListRule urls{.holds = Holds::destination,
-                            .allowed = "nats://HOST or tls://HOST, with :PORT or without",
-                            .count_max = 8,
-                            .may_be_empty = false};
 constexpr TextListRule prefixes{.holds = Holds::plain,
                                 .allowed = "a prefix of topics, of the characters a-z 0-9 _ . - /",
                                 .characters = "abcdefghijklmnopqrstuvwxyz0123456789_.-/",
                                 .bytes_max = 129,
                                 .count_max = 64};
-constexpr TextRule subject{.holds = Holds::destination,
-                           .prefixes = {},
-                           .allowed = "words separated by dots, without blanks, * and >",
-                           .bytes_max = 256};
 constexpr TextRule server_name{.holds = Holds::destination,
                                .prefixes = {},
                                .allowed = "a host name of at most 253 bytes, or empty",
@@ -31,24 +23,13 @@ constexpr TextRule server_name{.holds = Holds::destination,
 
 // clang-format off
 constexpr std::array rows{
-    SettingRow{.section = "uplink", .key = "type", .rule = ChoiceRule{types}, .applies = Applies::live,
-               .meaning = "Kind of back end: a stream of NATS JetStream (nats).", .slot = slot_of<&U::type>},
-    SettingRow{.section = "uplink", .key = "url", .rule = urls, .applies = Applies::file, .required = true,
-               .meaning = "Servers of the back end, with TLS (tls://) or without (nats://). They are tried in turn.",
-               .slot = slot_of<&U::url>},
-    SettingRow{.section = "uplink", .key = "subject", .rule = subject, .applies = Applies::file,
-               .meaning = "Subject to which messages are published. A stream must have this subject. The words "
-                          "{device} and {channel} are the parts of a topic, {gateway} is the name of the machine.",
-               .slot = slot_of<&U::subject>},
-    SettingRow{.section = "uplink", .key = "format", .rule = ChoiceRule{message_format_names.names},
-               .applies = Applies::live,
-               .meaning = "Format of the messages: lines of JSON, CBOR, records of 64 bytes, or the blocks of the log.",
-               .slot = slot_of<&U::format>},
+    SettingRow{.section = "uplink", .key = "type", .rule = ChoiceRule{}, .applies = Applies::live,
+               .meaning = "Type of the back end. Each type has its own keys.", .slot = slot_of<&U::type>},
     SettingRow{.section = "uplink", .key = "topics", .rule = prefixes, .applies = Applies::live,
                .meaning = "Prefixes of the topics that are delivered. Empty means all.", .slot = slot_of<&U::topics>},
     SettingRow{.section = "uplink", .key = "credentials_file", .rule = rules::credential, .applies = Applies::file,
-               .meaning = "File with a token, a user name and a password, the seed of an nkey, or the content of a "
-                          ".creds file, or credential:NAME. Read for each connection. Empty means none.",
+               .meaning = "File that authenticates the gateway, such as one with a token, or credential:NAME. Read for each "
+                          "connection. Empty means none.",
                .slot = slot_of<&U::credentials_file>},
     SettingRow{.section = "uplink", .key = "tls_ca", .rule = rules::credential, .applies = Applies::file,
                .meaning = "CA certificates in PEM that the servers are checked against, or credential:NAME. Empty means "
@@ -67,8 +48,7 @@ constexpr std::array rows{
                .meaning = "Maximum number of samples and gap notices in a message.", .slot = slot_of<&U::batch_samples>},
     SettingRow{.section = "uplink", .key = "batch_bytes", .rule = WholeRule{.min = 1'024, .max = 8'388'608},
                .unit = "bytes", .applies = Applies::live,
-               .meaning = "Maximum size of a message, without its headers. It must be less than max_payload of the "
-                          "server, by default 1 MiB.",
+               .meaning = "Maximum size of a message, without its headers.",
                .slot = slot_of<&U::batch_bytes>},
     SettingRow{.section = "uplink", .key = "window", .rule = WholeRule{.min = 1, .max = 1'024},
                .unit = "messages", .applies = Applies::live,
@@ -104,7 +84,7 @@ constexpr std::array rows{
 
 }  // namespace uplink_section
 
-std::span<const SettingRow> uplink_rows() noexcept {
+std::span<const SettingRow> common_uplink_settings() noexcept {
     return uplink_section::rows;
 }
 

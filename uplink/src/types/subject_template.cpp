@@ -1,8 +1,9 @@
-#include "uplinks/subject_template.hpp"
+#include "uplink/subject_template.hpp"
+
+#include "uplink/server_url.hpp"
 
 #include "config/joined.hpp"
 #include "core/topic.hpp"
-#include "uplink/nats_address.hpp"
 
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-#include "nats/tls_session.hpp"
+#include "link/tls_session.hpp"
 
 #include <arpa/inet.h>
 #include <openssl/err.h>

@@ -1,9 +1,8 @@
 #pragma once
 
 #include "core/host_lookup.hpp"
-#include "nats/tls_session.hpp"
+#include "link/tls_session.hpp"
 #include "uplink/adapter.hpp"
-#include "uplink/nats_address.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -22,7 +21,7 @@ namespace telegate::uplink {
 /// Limits:  one connection; the bytes that were passed to write() and not written yet. A server that does not read
 ///          response_bytes_max bytes of responses, to what it sends over TLS or by respond(), is disconnected.
 /// Failure: ended() has the reason; afterwards, the link is closed. open() and write() throw std::bad_alloc.
-class NatsLink {
+class Link {
   public:
     static constexpr std::uint64_t response_bytes_max = 65'536;  // since the first of them that may not be written yet
 
@@ -34,12 +33,12 @@ class NatsLink {
         /// `is_refused`: no program listens at the address.
         std::function<void(const std::string& reason, bool is_refused)> ended;
     };
-    NatsLink(AdapterLoop& loop, Events events);
-    ~NatsLink();
-    NatsLink(const NatsLink&) = delete;
-    NatsLink& operator=(const NatsLink&) = delete;
+    Link(AdapterLoop& loop, Events events);
+    ~Link();
+    Link(const Link&) = delete;
+    Link& operator=(const Link&) = delete;
 
-    void open(const NatsAddress& address);
+    void open(const std::string& host, const std::string& port);
     /// Begins TLS. Throws std::runtime_error if the files cannot be used. Only while opened.
     void secure(const AdapterSecrets& secrets, const std::string& host);
     /// Sends bytes as soon as the connection accepts them. Only while opened.

@@ -1,0 +1,255 @@
+#include "influxdb/influxdb_adapter.hpp"
+
+#include "core/text.hpp"
+#include "influxdb/line_encoder.hpp"
+#include "influxdb/write_request.hpp"
+
+#include <any>
+#include <exception>
+#include <memory>
+#include <utility>
+
+namespace telegate::uplink {
+namespace {
+
+// A static string, because views may not be zero-terminated.
+constexpr const char* version = TELEGATE_MODULE_VERSION;
+
+std::unique_ptr<Adapter> make_adapter(AdapterLoop& loop, AdapterOptions options, Adapter::Events events) {
+    return std::make_unique<InfluxdbAdapter>(loop, std::move(options), std::move(events));
+}
+
+std::unique_ptr<EntryEncoder> make_encoder(const EncoderOptions& options) {
+    return std::make_unique<LineEncoder>(std::any_cast<InfluxdbOptions>(options.type_options), options.gateway);
+}
+
+}  // namespace
+
+InfluxdbAdapter::InfluxdbAdapter(AdapterLoop& loop, AdapterOptions options, Events events)
+    : loop_(loop),
+      options_(std::move(options)),
+      influxdb_(std::any_cast<InfluxdbOptions>(options_.type_options)),
+      events_(std::move(events)),
+      link_(loop, {.opened = [this] { connected(); },
+                   .secured = [this] { established(); },
+                   .received = [this](std::string_view bytes) { receive(bytes); },
+                   .ended =
+                       [this](const std::string& reason, bool is_refused) {
+                           ended(reason, is_refused);
+                       }}) {}
+
+InfluxdbAdapter::~InfluxdbAdapter() {
+    close();
+}
+
+void InfluxdbAdapter::connect() {
+    state_ = State::connecting;
+    is_new_ = true;
+    loop_.call_later([this] { later(); });
+}
+
+void InfluxdbAdapter::send(const OutgoingMessage& message, std::uint64_t number) {
+    queue_.push_back({number, message.samples, message.payload});
+    if (state_ != State::waiting) {  // with those that follow at once
+        loop_.call_later([this] { later(); });
+    }
+}
+
+void InfluxdbAdapter::later() {
+    if (std::exchange(is_new_, false)) {
+        server_index_ = next_server_;
+        next_server_ = (server_index_ + 1) % options_.urls.size();
+        return open();
+    }
+    send_next();
+}
+
+void InfluxdbAdapter::open() {
+    state_ = State::connecting;
+    server_ = options_.urls[server_index_];
+    try {
+        secrets_ = options_.secrets();
+        url_ = parse_http_url(server_).value_or(ServerUrl{});
+        head_ = write_request_head(url_, influxdb_, secrets_.credentials);
+        link_.open(url_.host, url_.port);
+    } catch (const std::exception& error) {
+        fail(error.what());
+    }
+}
+
+void InfluxdbAdapter::connected() {
+    if (!url_.has_tls) {
+        if (!secrets_.credentials.path.empty() && !is_up_) {
+            options_.warn(server_ + ": the credentials are sent without encryption; use https://");
+        }
+        return established();
+    }
+    state_ = State::securing;
+    try {
+        link_.secure(secrets_, options_.tls_server_name.empty() ? url_.host : options_.tls_server_name);
+    } catch (const std::exception& error) {
+        fail(std::string("cannot connect: ") + error.what());
+    }
+}
+
+void InfluxdbAdapter::established() {
+    secrets_ = {};
+    state_ = State::idle;
+    if (!std::exchange(is_up_, true)) {
+        return events_.up({.server = server_, .stream = store_identity(url_, influxdb_), .has_places = false});
+    }
+    send_next();
+}
+
+void InfluxdbAdapter::close() {
+    state_ = State::closed;
+    is_up_ = false;
+    is_new_ = false;
+    loop_.cancel_later();
+    link_.close();
+    secrets_ = {};
+    head_.clear();
+    queue_.clear();
+    sent_ = 0;
+    singles_ = 0;
+}
+
+void InfluxdbAdapter::fail(const std::string& reason, bool is_refused) {
+    close();
+    events_.down(server_ + ": " + reason, is_refused);
+}
+
+void InfluxdbAdapter::ended(const std::string& reason, bool is_refused) {
+    if (state_ == State::waiting) {
+        if (const auto response = reader_.end()) {
+            return handle(*response);
+        }
+    }
+    const bool was_used = std::chrono::steady_clock::now() - stored_at_ < idle_min;
+    if (state_ == State::idle && queue_.empty() && !was_used) {
+        state_ = State::parked;
+        return;
+    }
+    fail(reason, is_refused);
+}
+
+std::string_view InfluxdbAdapter::waits_for() const noexcept {
+    switch (state_) {
+        case State::connecting: return "a connection";
+        case State::securing: return "the TLS handshake of the server";
+        case State::closed:
+        case State::idle:
+        case State::waiting:
+        case State::parked: break;
+    }
+    return "";
+}
+
+/// Sends the next request if there is none without a response.
+void InfluxdbAdapter::send_next() {
+    while (!queue_.empty() && sent_ == 0 && queue_.front().payload.empty()) {
+        const std::uint64_t number = queue_.front().number;
+        queue_.pop_front();
+        singles_ -= singles_ > 0 ? 1 : 0;
+        events_.acknowledged(number, false, 0);  // nothing of it is to be stored
+    }
+    if (queue_.empty()) {
+        return;
+    }
+    if (state_ == State::parked) {
+        return open();
+    }
+    if (state_ == State::idle) {
+        send_request();
+    }
+}
+
+void InfluxdbAdapter::send_request() {
+    std::string body = take_body();
+    if (influxdb_.compression == InfluxdbOptions::Compression::gzip) {
+        body = gzip(body);
+    }
+    state_ = State::waiting;
+    reader_.reset();
+    link_.write(head_ + std::to_string(body.size()) + "\r\n\r\n");
+    link_.write(body);
+}
+
+/// Returns the messages of the next request.
+std::string InfluxdbAdapter::take_body() {
+    std::string body;
+    std::uint64_t lines = 0;
+    while (sent_ < queue_.size()) {
+        const Message& next = queue_[sent_];
+        const bool is_full = lines + next.lines > lines_max || body.size() + next.payload.size() > bytes_max_;
+        if (sent_ > 0 && (is_full || singles_ > 0)) {
+            break;
+        }
+        body += next.payload;
+        lines += next.lines;
+        ++sent_;
+    }
+    return body;
+}
+
+void InfluxdbAdapter::receive(std::string_view bytes) {
+    if (state_ != State::waiting) {
+        return fail("the server has sent a response without a request");
+    }
+    try {
+        if (const auto response = reader_.read(bytes)) {
+            if (!response->keeps_open) {
+                link_.close();
+            }
+            handle(*response);
+        }
+    } catch (const std::exception& error) {
+        fail(error.what());
+    }
+}
+
+void InfluxdbAdapter::handle(const HttpResponse& response) {
+    state_ = response.keeps_open ? State::idle : State::parked;
+    const WriteResult result = result_of(response);
+    if (result.refusal) {
+        refuse(*result.refusal, response, result.reason);
+    } else {
+        next_server_ = server_index_;  // to return to it
+        stored_at_ = std::chrono::steady_clock::now();
+        singles_ -= singles_ > 0 ? 1 : 0;
+        for (std::size_t count = std::exchange(sent_, 0); count > 0; --count) {
+            const std::uint64_t number = queue_.front().number;
+            queue_.pop_front();
+            events_.acknowledged(number, false, 0);
+        }
+    }
+    send_next();
+}
+
+void InfluxdbAdapter::refuse(Refusal refusal, const HttpResponse& response, const std::string& reason) {
+    const std::size_t count = std::exchange(sent_, 0);
+    if (refusal != Refusal::transient && count > 1) {
+        if (refusal == Refusal::too_large) {
+            bytes_max_ /= 2;
+        }
+        singles_ = count;
+        return;
+    }
+    // If a message may be stored later, those behind it have to wait, too.
+    const std::size_t refused = refusal == Refusal::transient ? queue_.size() : 1;
+    singles_ = refusal == Refusal::transient ? 0 : singles_ - (singles_ > 0 ? 1 : 0);
+    for (std::size_t i = 0; i < refused; ++i) {
+        const std::uint64_t number = queue_.front().number;
+        queue_.pop_front();
+        events_.refused(number, refusal, server_ + ": " + reason, response.retry_after);
+    }
+}
+
+}  // namespace telegate::uplink
+
+extern "C" {
+/// See load_adapter_module().
+[[gnu::visibility("default")]] extern const telegate::uplink::AdapterModule telegate_uplink_influxdb;
+constinit const telegate::uplink::AdapterModule telegate_uplink_influxdb{
+    telegate::uplink::version, telegate::uplink::make_adapter, telegate::uplink::make_encoder};
+}
