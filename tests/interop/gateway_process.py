@@ -6,6 +6,7 @@ import re
 import select
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 import time
@@ -18,6 +19,19 @@ ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.sta
 # Used by this process only, so that no other test takes a port between two uses.
 OWN_ADDRESS = f"127.{64 + (os.getpid() >> 16) % 128}.{os.getpid() >> 8 & 255}.{os.getpid() & 255}"
 RUNNING = re.compile(r" running rest=(\S+)((?: publish=\S+)*)((?: services=\S+)*)")
+
+
+used_ports = set()
+
+
+def free_port():
+    """Returns a port of OWN_ADDRESS that was not returned before."""
+    while True:
+        with socket.create_server((OWN_ADDRESS, 0)) as free:
+            port = free.getsockname()[1]
+        if port not in used_ports:
+            used_ports.add(port)
+            return port
 
 
 def wait_a_moment(seconds=0.01):

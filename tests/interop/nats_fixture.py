@@ -13,7 +13,7 @@ import socket
 import subprocess
 import sys
 
-from gateway_process import DEADLINE_S, OWN_ADDRESS, eventually
+from gateway_process import DEADLINE_S, OWN_ADDRESS, eventually, free_port
 
 SERVER = os.environ.get("TELEGATE_NATS_SERVER") or shutil.which("nats-server") or "/usr/sbin/nats-server"
 if not os.access(SERVER, os.X_OK):
@@ -23,19 +23,6 @@ if not os.access(SERVER, os.X_OK):
 
 STREAM = {"name": "TELEGATE", "subjects": ["telegate.samples"], "storage": "file", "retention": "limits", "num_replicas": 1,
           "duplicate_window": 120_000_000_000}
-
-
-used_ports = set()
-
-
-def free_port():
-    """Returns a port of OWN_ADDRESS that was not returned before."""
-    while True:
-        with socket.create_server((OWN_ADDRESS, 0)) as free:
-            port = free.getsockname()[1]
-        if port not in used_ports:
-            used_ports.add(port)
-            return port
 
 
 def crc16(data):

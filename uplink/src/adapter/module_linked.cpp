@@ -1,21 +1,23 @@
 #include "uplink/adapter_module.hpp"
+#include "uplink/uplink_types.hpp"
 
 #include <stdexcept>
 
-extern "C" const telegate::uplink::AdapterModule telegate_uplink_influxdb;
-extern "C" const telegate::uplink::AdapterModule telegate_uplink_nats;
+#define TELEGATE_DECLARE_MODULE(type) extern "C" const telegate::uplink::AdapterModule telegate_uplink_##type;
+TELEGATE_UPLINK_TYPES(TELEGATE_DECLARE_MODULE)
+#undef TELEGATE_DECLARE_MODULE
 
 // Replaces module_loader.cpp in static builds, which cannot load libraries: the modules are parts of the program.
 namespace telegate::uplink {
 
 const AdapterModule& load_adapter_module(const std::string& type) {
-    if (type == "influxdb") {
-        return telegate_uplink_influxdb;
+#define TELEGATE_RETURN_MODULE(name)   \
+    if (type == #name) {               \
+        return telegate_uplink_##name; \
     }
-    if (type == "nats") {
-        return telegate_uplink_nats;
-    }
-    throw std::runtime_error("this program has no uplinks of type " + type);
+    TELEGATE_UPLINK_TYPES(TELEGATE_RETURN_MODULE)
+#undef TELEGATE_RETURN_MODULE
+    throw std::runtime_error("there is no uplink of type " + type);
 }
 
 }  // namespace telegate::uplink

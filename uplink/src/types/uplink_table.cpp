@@ -1,5 +1,6 @@
 #include "types/common_settings.hpp"
 #include "uplink/uplink_row.hpp"
+#include "uplink/uplink_types.hpp"
 
 #include "config/type_rows.hpp"
 
@@ -9,12 +10,15 @@
 
 namespace telegate {
 
-extern const uplink::UplinkRow influxdb_uplink_row;
-extern const uplink::UplinkRow nats_uplink_row;
+#define TELEGATE_DECLARE_ROW(type) extern const uplink::UplinkRow type##_uplink_row;
+TELEGATE_UPLINK_TYPES(TELEGATE_DECLARE_ROW)
+#undef TELEGATE_DECLARE_ROW
 
 namespace {
 
-constexpr std::array types{&influxdb_uplink_row, &nats_uplink_row};
+#define TELEGATE_ROW(type) &type##_uplink_row,
+constexpr std::array types{TELEGATE_UPLINK_TYPES(TELEGATE_ROW)};
+#undef TELEGATE_ROW
 
 }  // namespace
 
