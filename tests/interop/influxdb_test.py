@@ -6,9 +6,10 @@ path of the program in TELEGATE_GATEWAY_APP.
 
 import base64
 import http.server
-import json
-import os
+import select
 import signal
+import socket
+import socketserver
 import ssl
 import subprocess
 import threading
@@ -66,6 +67,35 @@ class RefusingServer(http.server.ThreadingHTTPServer):
 
         def log_message(self, *arguments):
             pass
+
+
+class Proxy(socketserver.ThreadingTCPServer):
+    """Passes on connections that are requested by CONNECT."""
+
+    daemon_threads = True
+
+    def __init__(self):
+        super().__init__((OWN_ADDRESS, 0), self.Handler)
+        self.requests = []
+        self.url = f"http://{OWN_ADDRESS}:{self.server_address[1]}"
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    class Handler(socketserver.BaseRequestHandler):
+        def handle(self):
+            head = b""
+            while not head.endswith(b"\r\n\r\n"):
+                head += self.request.recv(1)
+            self.server.requests.append(head.decode())
+            host, port = head.split()[1].decode().split(":")
+            with socket.create_connection((host, int(port))) as server:
+                self.request.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
+                ends = {self.request: server, server: self.request}
+                while True:
+                    for end in select.select(list(ends), [], [])[0]:
+                        data = end.recv(65536)
+                        if not data:
+                            return
+                        ends[end].sendall(data)
 
 
 class Influxdb(DeviceTest):
@@ -220,17 +250,26 @@ class Influxdb(DeviceTest):
         self.eventually(lambda: self.uplink(gateway)["lag_s"] > 1, "a lag")
         self.assertEqual(before, len(server.requests))
 
-    def test_nothing_secret_is_sent_to_a_server_without_a_trusted_certificate(self):
-        def certificate(name, *options):
-            subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
-                            "-keyout", f"{self.folder}/{name}.key", "-out", f"{self.folder}/{name}.pem", "-days", "1",
-                            "-subj", f"/CN={name}", "-addext", f"subjectAltName=IP:{OWN_ADDRESS}"], check=True,
-                           capture_output=True)
-        certificate("server")
-        certificate("other")
+    def certificate(self, name):
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+                        "-keyout", f"{self.folder}/{name}.key", "-out", f"{self.folder}/{name}.pem", "-days", "1",
+                        "-subj", f"/CN={name}", "-addext", f"subjectAltName=IP:{OWN_ADDRESS}"], check=True,
+                       capture_output=True)
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(f"{self.folder}/server.pem", f"{self.folder}/server.key")
-        server = self.refusing_server([(204, {})], context)
+        context.load_cert_chain(f"{self.folder}/{name}.pem", f"{self.folder}/{name}.key")
+        return context
+
+    def test_an_encrypted_connection_can_use_a_proxy(self):
+        server, proxy = self.refusing_server([(204, {})], self.certificate("server")), Proxy()
+        self.addCleanup(proxy.server_close)
+        self.addCleanup(proxy.shutdown)
+        gateway = self.start_gateway(f"tls_ca = {self.folder}/server.pem\nproxy = {proxy.url}\n", url=server.url)
+        self.acknowledged(gateway, 100)
+        self.assertIn(f"CONNECT {server.url.removeprefix('https://')} HTTP/1.1", proxy.requests[0])
+
+    def test_nothing_secret_is_sent_to_a_server_without_a_trusted_certificate(self):
+        self.certificate("other")
+        server = self.refusing_server([(204, {})], self.certificate("server"))
         with open(f"{self.folder}/token", "w") as file:
             file.write("gateway s3cr3t\n")
         tls = f"credentials_file = {self.folder}/token\ntls_ca = {self.folder}/%s.pem\n"

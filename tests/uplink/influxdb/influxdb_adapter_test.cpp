@@ -40,6 +40,7 @@ struct Connection {
         influxdb.compression = InfluxdbOptions::Compression::none;
     }
 
+    [[nodiscard]] std::string server_url() const { return server.empty() ? url() : server; }
     [[nodiscard]] std::string url() const { return "http://127.0.0.1:" + std::to_string(listener.endpoint().port); }
 
     void connect() {
@@ -57,14 +58,14 @@ struct Connection {
                 const std::string kind = refusal == Refusal::transient   ? "later "
                                          : refusal == Refusal::permanent ? "refused "
                                                                          : "too large ";
-                events.push_back(kind + std::to_string(number) + ' ' + reason.substr(url().size() + 2) +
+                events.push_back(kind + std::to_string(number) + ' ' + reason.substr(server_url().size() + 2) +
                                  (retry_after.count() > 0 ? " after " + std::to_string(retry_after.count()) : ""));
             };
             into.down = [this](const std::string& reason, bool /*is_refused*/) {
-                events.push_back("down " + reason.substr(url().size() + 2));
+                events.push_back("down " + reason.substr(server_url().size() + 2));
             };
             AdapterOptions options;
-            options.urls = {url()};
+            options.urls = {server_url()};
             options.secrets = [this] {
                 return secrets;
             };
@@ -135,6 +136,7 @@ struct Connection {
     }
 
     std::string head;
+    std::string server;  // URL; "": that of the listener
 
   private:
     std::size_t taken_ = 0;
@@ -331,6 +333,30 @@ TEST_CASE("the credentials are a token, or a user and a password", "[uplink][inf
     CHECK(f.head.starts_with(bucket.empty() ? "POST /write?precision=ns "
                                             : "POST /api/v2/write?bucket=b&org=b&precision=ns "));
     CHECK(f.warnings.size() == 1);
+}
+
+TEST_CASE("a proxy receives the whole URL, or passes on an encrypted connection", "[uplink][influxdb]") {
+    Connection f;
+    f.influxdb.proxy = f.url();
+    f.server = "http://db.example.com:8086/p";
+    f.connect_and_expect_up();
+    f.send(1, "a");
+    CHECK(f.request() == "a");
+    CHECK(
+        f.head.starts_with("POST http://db.example.com:8086/p/write?db=plant%201&precision=ns HTTP/1.1\r\n"
+                           "Host: db.example.com:8086\r\n"));
+}
+
+TEST_CASE("a proxy that refuses a connection is reported", "[uplink][influxdb]") {
+    Connection f;
+    f.influxdb.proxy = f.url();
+    f.server = "https://[::1]:8086";
+    f.secrets.credentials = {"/etc/token", "s3cr3t"};
+    f.connect();
+    CHECK(f.until([&] { return f.peer && f.peer->read().ends_with("\r\n\r\n"); }));
+    CHECK(f.peer->received() == "CONNECT [::1]:8086 HTTP/1.1\r\nHost: [::1]:8086\r\n\r\n");
+    f.peer->send("HTTP/1.1 407 Proxy Authentication Required\r\n\r\n");
+    CHECK(f.next_events() == Events{"down the proxy refuses the connection: 407 Proxy Authentication Required"});
 }
 
 TEST_CASE("credentials that could add a header are refused", "[uplink][influxdb]") {

@@ -71,7 +71,8 @@ void InfluxdbAdapter::open() {
         secrets_ = options_.secrets();
         url_ = parse_http_url(server_).value_or(ServerUrl{});
         head_ = write_request_head(url_, influxdb_, secrets_.credentials);
-        link_.open(url_.host, url_.port);
+        const ServerUrl to = influxdb_.proxy.empty() ? url_ : parse_http_url(influxdb_.proxy).value_or(ServerUrl{});
+        link_.open(to.host, to.port);
     } catch (const std::exception& error) {
         fail(error.what());
     }
@@ -84,6 +85,15 @@ void InfluxdbAdapter::connected() {
         }
         return established();
     }
+    if (influxdb_.proxy.empty()) {
+        return secure();
+    }
+    state_ = State::tunneling;
+    reader_.reset(false);
+    link_.write(tunnel_request(url_));
+}
+
+void InfluxdbAdapter::secure() {
     state_ = State::securing;
     try {
         link_.secure(secrets_, options_.tls_server_name.empty() ? url_.host : options_.tls_server_name);
@@ -136,6 +146,7 @@ void InfluxdbAdapter::ended(const std::string& reason, bool is_refused) {
 std::string_view InfluxdbAdapter::waits_for() const noexcept {
     switch (state_) {
         case State::connecting: return "a connection";
+        case State::tunneling: return "a response of the proxy";
         case State::securing: return "the TLS handshake of the server";
         case State::closed:
         case State::idle:
@@ -193,11 +204,15 @@ std::string InfluxdbAdapter::take_body() {
 }
 
 void InfluxdbAdapter::receive(std::string_view bytes) {
-    if (state_ != State::waiting) {
+    if (state_ != State::waiting && state_ != State::tunneling) {
         return fail("the server has sent a response without a request");
     }
     try {
         if (const auto response = reader_.read(bytes)) {
+            if (state_ == State::tunneling) {
+                const WriteResult result = result_of(*response);
+                return result.refusal ? fail("the proxy refuses the connection: " + result.reason) : secure();
+            }
             if (!response->keeps_open) {
                 link_.close();
             }

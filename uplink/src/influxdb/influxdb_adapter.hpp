@@ -47,6 +47,7 @@ class InfluxdbAdapter final : public Adapter {
     enum class State : std::uint8_t {
         closed,
         connecting,
+        tunneling,  // waits for the proxy
         securing,
         idle,
         waiting,  // for a response
@@ -62,6 +63,7 @@ class InfluxdbAdapter final : public Adapter {
     void later();
     void open();
     void connected();
+    void secure();
     void established();
     void ended(const std::string& reason, bool is_refused);
     void receive(std::string_view bytes);

@@ -20,6 +20,7 @@ struct InfluxdbOptions {
     std::string database;  // "": none, for servers that have only one; likewise the next ones
     std::string bucket;
     std::string org;
+    std::string proxy;  // URL; "": none
     std::string measurement = "{device}";
     std::string field = "{channel}";
     std::vector<std::string> tags{"gateway", "*"};

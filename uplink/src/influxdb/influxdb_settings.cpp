@@ -31,6 +31,11 @@ constexpr TextRule name{.holds = Holds::destination,
                         .allowed = "a name of at most 256 bytes, or empty",
                         .bytes_max = 256,
                         .may_be_empty = true};
+constexpr TextRule proxy{.holds = Holds::destination,
+                         .prefixes = {},
+                         .allowed = "http://HOST, with :PORT or without, or empty",
+                         .bytes_max = 256,
+                         .may_be_empty = true};
 constexpr TextRule point_template{.holds = Holds::plain,
                                   .prefixes = {},
                                   .allowed = "a text in which {device}, {channel}, {gateway} and {unit} are replaced",
@@ -61,6 +66,9 @@ constexpr std::array rows{
                .meaning = "Bucket to which points are written, instead of a database.", .slot = slot_of<&I::bucket>},
     SettingRow{.section = "uplink", .key = "org", .rule = name, .applies = Applies::file,
                .meaning = "Organization of the bucket.", .slot = slot_of<&I::org>},
+    SettingRow{.section = "uplink", .key = "proxy", .rule = proxy, .applies = Applies::file,
+               .meaning = "HTTP proxy through which the servers are reached. Empty means none.",
+               .slot = slot_of<&I::proxy>},
     SettingRow{.section = "uplink", .key = "measurement", .rule = point_template, .applies = Applies::live,
                .meaning = "Measurement of a sample. {device}, {channel}, {gateway} and {unit} are replaced.",
                .slot = slot_of<&I::measurement>},
@@ -100,6 +108,11 @@ uplink::UplinkTypePlan plan(const UplinkSettings& uplink, SectionProblems& found
             found.add("url", '"' + shown_value(*find_setting("uplink", "url", "influxdb"), url) +
                                  "\" is not a valid URL: must be " + std::string(urls.allowed));
         }
+    }
+    if (const auto url = uplink::parse_http_url(options.proxy);
+        !options.proxy.empty() && (!url || url->has_tls || !url->path.empty())) {
+        found.add("proxy", '"' + shown_value(*find_setting("uplink", "proxy", "influxdb"), options.proxy) +
+                               "\" is not a valid proxy: must be " + std::string(proxy.allowed));
     }
     check_template("measurement", options.measurement, found);
     check_template("field", options.field, found);

@@ -59,9 +59,10 @@ ResponseReader::ResponseReader() {
 
 ResponseReader::~ResponseReader() = default;
 
-void ResponseReader::reset() {
+void ResponseReader::reset(bool has_body) {
     parser_ = std::make_unique<Parser>();
     parser_->parser.eager(true);
+    parser_->parser.skip(!has_body);
     unread_.clear();
     read_bytes_ = 0;
 }

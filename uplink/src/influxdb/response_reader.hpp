@@ -34,8 +34,8 @@ class ResponseReader {
     ResponseReader(const ResponseReader&) = delete;
     ResponseReader& operator=(const ResponseReader&) = delete;
 
-    /// Begins with the next response.
-    void reset();
+    /// Begins with the next response. `has_body`: it may have a body; one to CONNECT has none.
+    void reset(bool has_body = true);
     /// Returns the response once it is complete. No bytes may follow it.
     [[nodiscard]] std::optional<HttpResponse> read(std::string_view bytes);
     /// The connection was closed. Returns a response that ends with it.

@@ -54,6 +54,10 @@ std::string authorization(const AdapterFile& file, const InfluxdbOptions& option
     return (options.bucket.empty() ? "Bearer " : "Token ") + text;
 }
 
+std::string authority(const ServerUrl& url) {
+    return (url.host.find(':') == std::string::npos ? url.host : '[' + url.host + ']') + ':' + url.port;
+}
+
 std::string target(const ServerUrl& url, const InfluxdbOptions& options) {
     if (!options.bucket.empty()) {
         return url.path + "/api/v2/write?bucket=" + percent_encoded(options.bucket) +
@@ -75,8 +79,9 @@ Refusal refusal_of(unsigned status) noexcept {
 }  // namespace
 
 std::string write_request_head(const ServerUrl& url, const InfluxdbOptions& options, const AdapterFile& credentials) {
-    const std::string host = url.host.find(':') == std::string::npos ? url.host : '[' + url.host + ']';
-    std::string head = "POST " + target(url, options) + " HTTP/1.1\r\nHost: " + host + ':' + url.port +
+    // A proxy needs the whole URL, unless it passes on an encrypted connection.
+    const std::string server = options.proxy.empty() || url.has_tls ? "" : "http://" + authority(url);
+    std::string head = "POST " + server + target(url, options) + " HTTP/1.1\r\nHost: " + authority(url) +
                        "\r\nUser-Agent: telegate/" TELEGATE_MODULE_VERSION
                        "\r\nContent-Type: text/plain; charset=utf-8\r\n";
     if (!credentials.path.empty()) {
@@ -86,6 +91,10 @@ std::string write_request_head(const ServerUrl& url, const InfluxdbOptions& opti
         head += "Content-Encoding: gzip\r\n";
     }
     return head + "Content-Length: ";
+}
+
+std::string tunnel_request(const ServerUrl& url) {
+    return "CONNECT " + authority(url) + " HTTP/1.1\r\nHost: " + authority(url) + "\r\n\r\n";
 }
 
 std::uint64_t store_identity(const ServerUrl& url, const InfluxdbOptions& options) {

@@ -17,6 +17,9 @@ namespace telegate::uplink {
 [[nodiscard]] std::string write_request_head(const ServerUrl& url, const InfluxdbOptions& options,
                                              const AdapterFile& credentials);
 
+/// Returns a request to a proxy for a connection to the server.
+[[nodiscard]] std::string tunnel_request(const ServerUrl& url);
+
 /// Returns the identity of the place where the points are stored, whichever server stores them there.
 [[nodiscard]] std::uint64_t store_identity(const ServerUrl& url, const InfluxdbOptions& options);
 
