@@ -25,9 +25,7 @@ constexpr auto commands = std::to_array<Command>({
     {"footprint", "Memory, CPU time, wake-ups and allocations of gateway_app", describe_footprint_command},
     {"log", "The durable log, compared with SQLite and with plain rows", describe_log_command},
     {"latency", "Round trips of single messages, compared with libzmq and raw sockets", describe_latency_command},
-#ifdef TELEGATE_LIBNATS
-    {"uplink", "Delivery of the log to NATS JetStream, compared with a plain libnats program", describe_uplink_command},
-#endif
+    {"uplink", "Delivery of the log by uplinks, compared with a plain program", describe_uplink_command},
 });
 
 // From sysexits.h.
