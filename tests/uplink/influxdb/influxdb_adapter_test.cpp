@@ -58,7 +58,8 @@ struct Connection {
                 const std::string kind = refusal == Refusal::transient   ? "later "
                                          : refusal == Refusal::permanent ? "refused "
                                                                          : "too large ";
-                events.push_back(kind + std::to_string(number) + ' ' + reason.substr(server_url().size() + 2) +
+                events.push_back(kind + std::to_string(number) + ' ' +
+                                 (reason.starts_with(server_url()) ? reason.substr(server_url().size() + 2) : reason) +
                                  (retry_after.count() > 0 ? " after " + std::to_string(retry_after.count()) : ""));
             };
             into.down = [this](const std::string& reason, bool /*is_refused*/) {
@@ -104,6 +105,7 @@ struct Connection {
         OutgoingMessage message;
         message.payload = payload;
         message.samples = lines;
+        message.format = format;
         adapter->send(message, number);
     }
     /// Returns the body of the next request, and keeps its head.
@@ -136,7 +138,8 @@ struct Connection {
     }
 
     std::string head;
-    std::string server;  // URL; "": that of the listener
+    std::string format = "influxdb";  // of the messages
+    std::string server;               // URL; "": that of the listener
 
   private:
     std::size_t taken_ = 0;
@@ -161,6 +164,22 @@ TEST_CASE("messages that are sent together are one request, and each is acknowle
     f.respond("200 OK", "fine");
     CHECK(f.next_events() == Events{"stored 10"});
     CHECK(f.connections == 1);
+}
+
+TEST_CASE("a quarantined sample in the format of another type is not sent", "[uplink][influxdb]") {
+    Connection f;
+    f.connect_and_expect_up();
+    f.send(1, "a");
+    f.format = "json";
+    f.send(2, "{}");
+    f.format = "influxdb";
+    f.send(3, "b");
+    CHECK(f.request() == "a");
+    f.respond("204 No Content");
+    CHECK(f.request() == "b");
+    f.respond("204 No Content");
+    CHECK(f.until([&] { return f.events.size() == 3; }));
+    CHECK(f.events == Events{"stored 1", "refused 2 the message has the format json", "stored 3"});
 }
 
 TEST_CASE("a message without lines needs no request", "[uplink][influxdb]") {

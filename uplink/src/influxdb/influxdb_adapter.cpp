@@ -12,6 +12,8 @@
 namespace telegate::uplink {
 namespace {
 
+constexpr std::string_view line_format = "influxdb";  // the name of the type, see BlockEncoding
+
 // A static string, because views may not be zero-terminated.
 constexpr const char* version = TELEGATE_MODULE_VERSION;
 
@@ -49,7 +51,7 @@ void InfluxdbAdapter::connect() {
 }
 
 void InfluxdbAdapter::send(const OutgoingMessage& message, std::uint64_t number) {
-    queue_.push_back({number, message.samples, message.payload});
+    queue_.push_back({number, message.samples, message.payload, message.format == line_format ? "" : message.format});
     if (state_ != State::waiting) {  // with those that follow at once
         loop_.call_later([this] { later(); });
     }
@@ -158,11 +160,16 @@ std::string_view InfluxdbAdapter::waits_for() const noexcept {
 
 /// Sends the next request if there is none without a response.
 void InfluxdbAdapter::send_next() {
-    while (!queue_.empty() && sent_ == 0 && queue_.front().payload.empty()) {
-        const std::uint64_t number = queue_.front().number;
+    while (!queue_.empty() && sent_ == 0 && (queue_.front().payload.empty() || !queue_.front().other_format.empty())) {
+        const Message message = std::move(queue_.front());
         queue_.pop_front();
         singles_ -= singles_ > 0 ? 1 : 0;
-        events_.acknowledged(number, false, 0);  // nothing of it is to be stored
+        if (message.other_format.empty()) {
+            events_.acknowledged(message.number, false, 0);  // nothing of it is to be stored
+        } else {
+            events_.refused(message.number, Refusal::permanent, "the message has the format " + message.other_format,
+                            {});
+        }
     }
     if (queue_.empty()) {
         return;
@@ -193,7 +200,7 @@ std::string InfluxdbAdapter::take_body() {
     while (sent_ < queue_.size()) {
         const Message& next = queue_[sent_];
         const bool is_full = lines + next.lines > lines_max || body.size() + next.payload.size() > bytes_max_;
-        if (sent_ > 0 && (is_full || singles_ > 0)) {
+        if (sent_ > 0 && (is_full || singles_ > 0 || !next.other_format.empty())) {
             break;
         }
         body += next.payload;

@@ -58,6 +58,7 @@ class InfluxdbAdapter final : public Adapter {
         std::uint64_t number = 0;
         std::uint64_t lines = 0;
         std::string payload;
+        std::string other_format;  // of a sample that was quarantined by an uplink of another type; "": none
     };
 
     void later();
