@@ -20,12 +20,24 @@ constexpr TextListRule log_devices{.holds = Holds::plain,
                                    .bytes_max = 65,
                                    .count_max = 256};
 constexpr TextRule log_file{.holds = Holds::path, .prefixes = {}, .allowed = "stderr, or the path of a file"};
+constexpr TextRule gateway_name{.holds = Holds::plain,
+                                .prefixes = {},
+                                .allowed = "1 to 64 of the characters a-z 0-9 _ . -, or empty",
+                                .characters = "abcdefghijklmnopqrstuvwxyz0123456789_.-",
+                                .bytes_max = 64,
+                                .may_be_empty = true};
 // A tag is repeated in every payload.
 constexpr TextRule tag_text{
     .holds = Holds::plain, .prefixes = {}, .allowed = "a text of 1 to 128 bytes", .bytes_max = 128};
 
 // clang-format off
 constexpr std::array rows{
+    SettingRow{.section = "gateway", .key = "name", .rule = gateway_name, .applies = Applies::live,
+               .unset = "the host name",
+               .meaning = "Name of the gateway, which the service catalog, uplinks, /status, metrics and the page show. "
+                          "The host name is used in lower case and with _ for other characters; in a container, it may "
+                          "change with each start.",
+               .slot = slot_of<&S::name>},
     SettingRow{.section = "gateway", .key = "sampling_interval_ms", .rule = rules::interval_ms, .unit = "ms",
                .applies = Applies::live,
                .meaning = "Time between two readings of each device that does not set its own interval.",
@@ -155,7 +167,7 @@ constexpr std::array rows{
                .meaning = "Maximum number of concurrent event streams.",
                .slot = slot_of<&S::rest, &R::streams_max>},
 
-    SettingRow{.section = "tags", .key = "value", .rule = tag_text, .required = true,
+    SettingRow{.section = "tags", .key = "value", .rule = tag_text, .applies = Applies::live, .required = true,
                .meaning = "Text of the tag. A section [tags] without a name defines several tags, each as NAME = "
                           "VALUE.",
                .slot = slot_of<&T::value>},

@@ -116,8 +116,12 @@ bool fits_a_line(std::string_view text) noexcept {
     return trimmed(text) == text && !text.ends_with('\\') && std::none_of(text.begin(), text.end(), is_control);
 }
 
-bool is_short_enough(std::string_view text, std::size_t bytes_max) noexcept {
-    return bytes_max == 0 || text.size() <= bytes_max;
+/// Returns whether the text complies with the limits of a rule for texts or for lists of texts.
+template <class Rule>
+bool complies(std::string_view text, const Rule& rule) noexcept {
+    const bool has_others =
+        !rule.characters.empty() && text.find_first_not_of(rule.characters) != std::string_view::npos;
+    return !has_others && fits_a_line(text) && (rule.bytes_max == 0 || text.size() <= rule.bytes_max);
 }
 
 Fault assign_text(const TextRule& rule, std::string& value, std::string_view text) {
@@ -127,7 +131,7 @@ Fault assign_text(const TextRule& rule, std::string& value, std::string_view tex
     const bool begun =
         rule.prefixes.empty() ? !text.empty() : std::any_of(rule.prefixes.begin(), rule.prefixes.end(), begins);
     const bool is_none = text.empty() && rule.may_be_empty;
-    if (!is_none && (!begun || !fits_a_line(text) || !is_short_enough(text, rule.bytes_max))) {
+    if (!is_none && (!begun || !complies(text, rule))) {
         return "invalid value: " + quoted_value(text);
     }
     value = text;
@@ -135,9 +139,7 @@ Fault assign_text(const TextRule& rule, std::string& value, std::string_view tex
 }
 
 Fault assign_element_text(const TextListRule& rule, std::string& value, std::string_view text) {
-    const bool has_others =
-        !rule.characters.empty() && text.find_first_not_of(rule.characters) != std::string_view::npos;
-    if (text.empty() || has_others || !fits_a_line(text) || !is_short_enough(text, rule.bytes_max)) {
+    if (text.empty() || !complies(text, rule)) {
         return "invalid value: " + quoted_value(text);
     }
     value = text;

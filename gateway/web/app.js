@@ -40,7 +40,6 @@ function open() {
   root.replaceChildren();
   root.className = name;
   current = view;
-  document.title = `${views[name][0]} – Telegate`;
   view.enter(root, query);
   poller.hurry();
   render();
@@ -67,10 +66,16 @@ function requestRender() {
 
 function render() {
   renderedAt = performance.now();
+  showTitle();
   showNavigation();
   showHealth();
   showFacts();
   current?.update();
+}
+
+function showTitle() {
+  const title = [views[viewName()][0], state.status?.gateway, "Telegate"].filter(Boolean).join(" – ");
+  if (document.title !== title) document.title = title;
 }
 
 function showNavigation() {

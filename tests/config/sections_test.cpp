@@ -66,7 +66,7 @@ TEST_CASE("an unknown key is reported with the nearest known one", "[config][pro
 TEST_CASE("an unknown key without a similar one is reported with all known ones", "[config][problems]") {
     CHECK(problem_of("color = red")
               .starts_with("t.ini:1: color: not a setting of the lines before the first section; must be one of "
-                           "sampling_interval_ms, queue_size, log_level, history_bytes, "));
+                           "name, sampling_interval_ms, queue_size, log_level, "));
     CHECK(has(problem_of(std::string(3000, 'k') + " = 1"), "not a setting of"));
 }
 

@@ -45,7 +45,7 @@ class ServicesTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         # Large enough for all samples of these tests, even on a slow machine.
-        cls.gateway = Gateway("history_bytes = 64MiB\n" + settings(more="[tags]\nsite = north\n"))
+        cls.gateway = Gateway("name = plant-7\nhistory_bytes = 64MiB\n" + settings(more="[tags]\nsite = north\n"))
 
     @classmethod
     def tearDownClass(cls):
@@ -54,6 +54,9 @@ class ServicesTest(unittest.TestCase):
     def setUp(self):
         self.asker = Asker(self.gateway.services[0])
         self.addCleanup(self.asker.close)
+
+    def test_the_catalog_contains_the_name_of_the_gateway(self):
+        self.assertEqual(self.asker.ask("catalog")["gateway"], "plant-7")
 
     def test_the_catalog_and_samples_contain_the_tags_of_the_gateway(self):
         self.assertEqual(self.asker.ask("catalog")["tags"], {"site": "north"})

@@ -18,10 +18,10 @@ TEST_CASE("a subject without such words is the same for all channels", "[gateway
     CHECK_FALSE(plain.depends_on_channel());
     CHECK(plain.subject("host", "load") == "a.b");
     CHECK(plain.pattern() == "a.b");
-    const SubjectTemplate of_machine("a.{gateway}");
-    CHECK_FALSE(of_machine.depends_on_channel());
-    CHECK(of_machine.pattern() == "a." + gateway_word());
-    CHECK(SubjectTemplate::is_valid(of_machine.pattern()));
+    const SubjectTemplate named("a.{gateway}", "plant.7");
+    CHECK_FALSE(named.depends_on_channel());
+    CHECK(named.pattern() == "a.plant_7");
+    CHECK(SubjectTemplate::is_valid(named.pattern()));
 }
 
 TEST_CASE("other words in braces, and subjects that NATS refuses, are invalid", "[gateway][uplinks]") {

@@ -64,6 +64,7 @@ struct TextRule {
     Holds holds;
     std::span<const std::string_view> prefixes = {};
     std::string_view allowed = {};      // description for messages
+    std::string_view characters = {};   // allowed in the text; "": any
     std::size_t bytes_max = 0;          // 0: limited by the line length only
     bool may_be_empty = false;          // if true, "" means none, and `allowed` says so
     std::string_view path_prefix = {};  // a text with this prefix names a local path; "": no text does

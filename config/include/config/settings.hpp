@@ -135,6 +135,7 @@ struct LogSettings {
 /// and meanings are in the settings table (config/src/*_rows.cpp; for types of devices and uplinks
 /// src/*/*_settings.cpp).
 struct Settings {
+    std::string name;  // of the gateway; "": that of the host
     std::int64_t sampling_interval_ms = 100;
     std::int64_t realtime_priority = 0;      // of the sampling thread; 0: no real-time priority
     std::vector<std::int64_t> cpu_affinity;  // CPUs that the sampling thread may run on; empty: any

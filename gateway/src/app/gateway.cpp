@@ -39,7 +39,6 @@ Gateway::Gateway(const Settings& settings, Plan plan, Log& log, ReloadSource sou
       peer_log_(log),
       state_file_(settings.state_file, log),
       epoch_ms_(state_file_.choose_epoch(clock_.utc_now_ns() / 1'000'000, logged_epoch_ms(plan))),
-      tags_(std::move(plan.tags)),
       started_at_(clock_.mono_now()),
       events_(clock_, [this] { event_keeper_.wake(); }),
       alarms_(events_,
@@ -54,19 +53,19 @@ Gateway::Gateway(const Settings& settings, Plan plan, Log& log, ReloadSource sou
       ledger_(std::max(device_names_max, plan.devices.size()), channels_),
       queue_(plan.queue_capacity == 0 ? queue_.capacity_auto_min : plan.queue_capacity, plan.queue_policy),
       log_level_(reactor_, log, settings.log_level),
-      sample_text_(channels_, epoch_ms_, tags_),
+      sample_text_(channels_, epoch_ms_, plan.labels),
       slow_gaps_({channels_, clock_, epoch_ms_,
                   [this](PayloadFormat format, std::uint64_t id) {
                       reactor_.post([this, format, id] { publishers_.close_peer(format, id, "too many gaps"); });
                   }}),
       publishers_(reactor_, plan.publish, {descriptors_.subscribers, plan.io_threads}, publisher_hooks()),
-      uplinks_({clock_, log_, plan.log.path, tags_}, plan.uplinks),
+      uplinks_({clock_, log_, plan.log.path, plan.labels}, plan.uplinks),
       consumers_{.channels = channels_,
                  .history = History(static_cast<std::size_t>(settings.history_bytes),
                                     std::chrono::milliseconds(settings.history_age_ms), nullptr,
                                     static_cast<std::size_t>(settings.history_per_channel)),
                  .durable_log = make_durable_log(std::move(plan.log)),
-                 .format_feeds = FormatFeeds({channels_, epoch_ms_, tags_,
+                 .format_feeds = FormatFeeds({channels_, epoch_ms_, plan.labels,
                                               [this] {
                                                   waker_.wake();
                                               }}),
@@ -87,7 +86,8 @@ Gateway::Gateway(const Settings& settings, Plan plan, Log& log, ReloadSource sou
       sampling_threads_(sampler_, clock_, std::move(plan.sampling_schedule)),
       unclaimed_sections_(unclaimed_parts()),
       settings_applier_({sampler_, sampling_threads_, queue_, reactor_, publishers_, services_.endpoints(), heartbeats_,
-                         log_level_, consumers_.durable_log.get(), uplinks_, events_, alarms_,
+                         log_level_, consumers_.durable_log.get(), uplinks_, events_, alarms_, sample_text_,
+                         consumers_.format_feeds,
                          [this] {
                              feed_consumers();
                          }}),
@@ -176,7 +176,7 @@ std::unique_ptr<LogHistory> Gateway::make_log_history() {
     }
     DurableLog& log = *consumers_.durable_log;
     return std::make_unique<LogHistory>(
-        LogHistory::Parts{consumers_.history, log, log.status().path, sample_text_, tags_, log_});
+        LogHistory::Parts{consumers_.history, log, log.status().path, sample_text_, log_});
 }
 
 void Gateway::feed_consumers() {

@@ -170,7 +170,6 @@ class Gateway {
     const WatchedClock sample_clock_;
     StateFile state_file_;
     const std::int64_t epoch_ms_;
-    const Tags tags_;
     const MonoTime started_at_;
     EventLog events_;
     Alarms alarms_;

@@ -25,8 +25,7 @@ ServicesParts Gateway::services_parts() {
                         .pump = pump_,
                         .past = state_file_,
                         .text = sample_text_,
-                        .log = log_history_.get(),
-                        .tags = tags_}};
+                        .log = log_history_.get()}};
 }
 
 EpochLedger Gateway::epoch_ledger() const {

@@ -38,7 +38,7 @@ StatusSnapshot Gateway::take_snapshot() const {
     StatusSnapshot snapshot;
     snapshot.state = state_;
     snapshot.epoch_ms = epoch_ms_;
-    snapshot.tags = tags_;
+    snapshot.labels = sample_text_.labels();
     snapshot.time_utc_ns = clock_.utc_now_ns();
     snapshot.uptime = clock_.mono_now() - started_at_;
     snapshot.clock = machine_clock_watch()->read();

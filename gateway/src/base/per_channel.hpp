@@ -26,6 +26,7 @@ class PerChannel {
         }
         return entries_[index];
     }
+    void clear() noexcept { entries_.clear(); }
     /// Returns null if of() was not called for the channel or a later one.
     [[nodiscard]] const Entry* find(ChannelId channel) const noexcept {
         const std::size_t index = to_index(channel);

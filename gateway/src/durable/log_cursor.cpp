@@ -9,7 +9,7 @@ struct LogCursor::Names {
     ChannelTable channels;
     SampleText text;
 
-    Names(std::int64_t epoch_ms, const Tags& tags) : text(channels, epoch_ms, tags) {}
+    Names(std::int64_t epoch_ms, const SharedLabels& labels) : text(channels, epoch_ms, labels) {}
 };
 
 LogCursor::LogCursor(store::FileSystem& files, Options options, store::Position start)
@@ -17,7 +17,7 @@ LogCursor::LogCursor(store::FileSystem& files, Options options, store::Position 
     if (options_.present_text != nullptr) {
         text_ = {std::shared_ptr<SampleText>(), options_.present_text};  // owned by the gateway
     } else {
-        names_ = std::make_shared<Names>(options_.epoch_ms, options_.tags);
+        names_ = std::make_shared<Names>(options_.epoch_ms, options_.labels);
         text_ = {names_, &names_->text};
     }
     reader_.select([this](const auto& head, const auto& definitions) { return is_wanted(head, definitions); });

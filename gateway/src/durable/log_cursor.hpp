@@ -1,7 +1,7 @@
 #pragma once
 
 #include "durable/sample_page.hpp"
-#include "encode/tags.hpp"
+#include "encode/labels.hpp"
 
 #include "core/channel_table.hpp"
 #include "store/log_reader.hpp"
@@ -28,7 +28,7 @@ class LogCursor {
         std::int64_t epoch_ms = 0;
         std::shared_ptr<const SampleSelection> selection;
         SampleText* present_text = nullptr;  // of the running epoch, if this is the one: the log uses its channel ids
-        Tags tags = {};                      // otherwise
+        SharedLabels labels = nullptr;       // otherwise
     };
     // A page ends at one of these limits: samples, blocks that are read, samples that are decoded.
     static constexpr std::size_t page_samples_max = 1'024;

@@ -263,7 +263,7 @@ LogCursor* LogHistory::cursor_for(const LogQuery& query) {
     }
     LogCursor::Options options{parts_.directory, query.epoch_ms, query.selection};
     options.present_text = query.epoch_ms == epoch_ms() ? &parts_.text : nullptr;
-    options.tags = parts_.tags;
+    options.labels = parts_.text.labels();
     cursors_.emplace_front(parts_.files, std::move(options), *start);
     if (!query.finds_topics) {
         cursors_.front().move_to(query.position);

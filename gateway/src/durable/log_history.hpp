@@ -4,7 +4,6 @@
 #include "durable/durable_log.hpp"
 #include "durable/log_cursor.hpp"
 #include "durable/sample_page.hpp"
-#include "encode/tags.hpp"
 #include "line/history.hpp"
 #include "log/log.hpp"
 
@@ -70,7 +69,6 @@ class LogHistory {
         DurableLog& durable;
         std::string directory;
         SampleText& text;  // of this epoch
-        Tags tags;
         Log& log;
         store::FileSystem& files = store::real_file_system();
     };

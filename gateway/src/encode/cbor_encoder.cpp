@@ -98,16 +98,17 @@ void append_tags(std::string& out, const Tags& tags) {
 
 }  // namespace
 
-CborEncoder::CborEncoder(const ChannelTable& channels, std::int64_t epoch_ms, Tags tags)
+CborEncoder::CborEncoder(const ChannelTable& channels, std::int64_t epoch_ms, SharedLabels labels)
     : epoch_ms_(epoch_ms),
-      tags_(std::move(tags)),
+      labels_(std::move(labels)),
       frames_(channels),
       time_(cbor_key(sample_member::time).append(time_head), cbor_key(sample_member::value)) {}
 
 CborEncoder::Frame CborEncoder::make_frame(const ChannelInfo& info) const {
     static_assert(cbor_doubt.size() + cbor_item_bytes_max <= doubt_bytes_max);
+    const Tags& tags = tags_of(labels_, info);
     std::string before;
-    before += static_cast<char>(static_cast<std::size_t>(CborMajor::map) | (key_count + (tags_.empty() ? 0 : 1)));
+    before += static_cast<char>(static_cast<std::size_t>(CborMajor::map) | (key_count + (tags.empty() ? 0 : 1)));
     append_text(before, sample_member::device.name);
     append_text(before, info.device);
     append_text(before, sample_member::channel.name);
@@ -118,15 +119,20 @@ CborEncoder::Frame CborEncoder::make_frame(const ChannelInfo& info) const {
     std::string after;
     append_text(after, sample_member::unit.name);
     append_text(after, info.unit);
-    if (!tags_.empty()) {
-        append_tags(after, tags_);
+    if (!tags.empty()) {
+        append_tags(after, tags);
     }
     append_text(after, sample_member::quality.name);
-    Frame frame{StepText(before), StepText(after), 0};
+    Frame frame{StepText(before), StepText(after), 0, !tags.empty()};
     // Text is copied in large steps; later members overwrite the excess bytes, except those of the last step.
     frame.bytes_max = frame.before.size() + cbor_item_bytes_max + TimeText::copied_bytes + cbor_item_bytes_max +
                       frame.after.size() + StepText::step_bytes;
     return frame;
+}
+
+void CborEncoder::set_labels(SharedLabels labels) {
+    labels_ = std::move(labels);
+    frames_.clear();
 }
 
 std::size_t CborEncoder::encode(const TelemetrySample& sample, char* out) {
@@ -138,7 +144,7 @@ std::size_t CborEncoder::encode(const TelemetrySample& sample, char* out) {
     end = frame.after.put(end);
     end = cbor_endings[static_cast<std::size_t>(quality_of(sample))].put(end);
     if (has_doubtful_time(sample)) {
-        put_cbor_head(out, CborMajor::map, key_count_with_doubt + (tags_.empty() ? 0 : 1));
+        put_cbor_head(out, CborMajor::map, key_count_with_doubt + (frame.has_tags ? 1 : 0));
         std::memcpy(end, cbor_doubt.data(), cbor_doubt.size());
         end = put_cbor_integer(end + cbor_doubt.size(), sample.time_mono_ns);
     }

@@ -3,10 +3,10 @@
 #include "base/per_channel.hpp"
 #include "core/channel_table.hpp"
 #include "core/telemetry_sample.hpp"
+#include "encode/labels.hpp"
 #include "encode/notice.hpp"
 #include "encode/sample_members.hpp"
 #include "encode/step_text.hpp"
-#include "encode/tags.hpp"
 #include "encode/time_text.hpp"
 
 #include <cstddef>
@@ -28,8 +28,9 @@ class CborEncoder {
     using Notices = CborNotices;
     static constexpr std::size_t samples_per_payload_max = 1;
 
-    /// `epoch_ms`: start of the gateway, ms since 1970 UTC. `tags` are added to each sample.
-    CborEncoder(const ChannelTable& channels, std::int64_t epoch_ms, Tags tags = {});
+    /// `epoch_ms`: start of the gateway, ms since 1970 UTC. The tags are added to each sample.
+    CborEncoder(const ChannelTable& channels, std::int64_t epoch_ms, SharedLabels labels = nullptr);
+    void set_labels(SharedLabels labels);
 
     /// Returns the buffer size that encode() needs; its result is shorter.
     [[nodiscard]] std::size_t bytes_max(const TelemetrySample& sample) {
@@ -49,6 +50,7 @@ class CborEncoder {
         StepText before;  // up to and including the key `seq`
         StepText after;   // from the key `unit` to the key `quality`, including tags
         std::size_t bytes_max;
+        bool has_tags;
     };
 
     [[nodiscard]] const Frame& frame_of(ChannelId channel) {
@@ -57,7 +59,7 @@ class CborEncoder {
     [[nodiscard]] Frame make_frame(const ChannelInfo& info) const;
 
     std::int64_t epoch_ms_;
-    Tags tags_;
+    SharedLabels labels_;
     PerChannel<Frame> frames_;
     TimeText time_;
 };

@@ -163,9 +163,9 @@ std::string json_key(const sample_member::Member& member) {
 
 }  // namespace
 
-JsonEncoder::JsonEncoder(const ChannelTable& channels, std::int64_t epoch_ms, const Tags& tags)
+JsonEncoder::JsonEncoder(const ChannelTable& channels, std::int64_t epoch_ms, SharedLabels labels)
     : epoch_(std::to_string(epoch_ms)),
-      tags_(json_tags_member(tags)),
+      labels_(std::move(labels)),
       frames_(channels),
       time_(',' + json_key(sample_member::time) + '"', "\"," + json_key(sample_member::value)) {}
 
@@ -173,13 +173,18 @@ JsonEncoder::Frame JsonEncoder::make_frame(const ChannelInfo& info) const {
     Frame frame{StepText('{' + json_key(sample_member::device) + json_string(info.device) + ',' +
                          json_key(sample_member::channel) + json_string(info.channel) + ',' +
                          json_key(sample_member::epoch) + epoch_ + ',' + json_key(sample_member::seq)),
-                StepText(',' + json_key(sample_member::unit) + json_string(info.unit) + tags_ + ',' +
-                         json_key(sample_member::quality) + '"'),
+                StepText(',' + json_key(sample_member::unit) + json_string(info.unit) +
+                         json_tags_member(tags_of(labels_, info)) + ',' + json_key(sample_member::quality) + '"'),
                 0};
     // Later members overwrite the excess bytes of each copy step, except those of the last step.
     frame.bytes_max = frame.before.size() + whole_bytes_max + time_.size() + real_bytes_max + frame.after.size() +
                       StepText::step_bytes;
     return frame;
+}
+
+void JsonEncoder::set_labels(SharedLabels labels) {
+    labels_ = std::move(labels);
+    frames_.clear();
 }
 
 std::size_t JsonEncoder::encode(const TelemetrySample& sample, char* out) {
@@ -211,6 +216,17 @@ void SampleText::append(std::string& out, const TelemetrySample& sample) {
     const std::size_t before = out.size();
     out.resize(before + encoder_.bytes_max(sample));
     out.resize(before + encoder_.encode(sample, out.data() + before));
+}
+
+void SampleText::set_labels(SharedLabels labels) {
+    const std::lock_guard lock(mutex_);
+    encoder_.set_labels(labels);
+    labels_ = std::move(labels);
+}
+
+SharedLabels SampleText::labels() const {
+    const std::lock_guard lock(mutex_);
+    return labels_;
 }
 
 void describe_sample(JsonObject& out) {

@@ -3,16 +3,17 @@
 #include "base/per_channel.hpp"
 #include "core/channel_table.hpp"
 #include "core/telemetry_sample.hpp"
+#include "encode/labels.hpp"
 #include "encode/notice.hpp"
 #include "encode/sample_members.hpp"
 #include "encode/step_text.hpp"
-#include "encode/tags.hpp"
 #include "encode/time_text.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
 #include <string>
+#include <utility>
 
 namespace telegate {
 
@@ -31,8 +32,9 @@ class JsonEncoder {
     static constexpr std::size_t escape_bytes_max = 6;  // \u001f
     static constexpr std::size_t doubt_bytes_max = 96;  // of the members for an unsynchronized time
 
-    /// `epoch_ms`: start of the gateway, ms since 1970 UTC. `tags` are added to each sample.
-    JsonEncoder(const ChannelTable& channels, std::int64_t epoch_ms, const Tags& tags = {});
+    /// `epoch_ms`: start of the gateway, ms since 1970 UTC. The tags are added to each sample.
+    JsonEncoder(const ChannelTable& channels, std::int64_t epoch_ms, SharedLabels labels = nullptr);
+    void set_labels(SharedLabels labels);
 
     /// Returns the buffer size that encode() needs; its result is shorter.
     [[nodiscard]] std::size_t bytes_max(const TelemetrySample& sample) {
@@ -57,7 +59,7 @@ class JsonEncoder {
     [[nodiscard]] Frame make_frame(const ChannelInfo& info) const;
 
     std::string epoch_;
-    std::string tags_;  // a member, or ""
+    SharedLabels labels_;
     PerChannel<Frame> frames_;
     TimeText time_;
 };
@@ -74,18 +76,21 @@ class JsonObject;
 /// Limits: those of JsonEncoder. Failure: append() may throw std::bad_alloc.
 class SampleText {
   public:
-    SampleText(const ChannelTable& channels, std::int64_t epoch_ms, const Tags& tags = {})
-        : channels_(channels), encoder_(channels, epoch_ms, tags), epoch_ms_(epoch_ms) {}
+    SampleText(const ChannelTable& channels, std::int64_t epoch_ms, SharedLabels labels = nullptr)
+        : channels_(channels), encoder_(channels, epoch_ms, labels), epoch_ms_(epoch_ms), labels_(std::move(labels)) {}
 
     void append(std::string& out, const TelemetrySample& sample);
+    void set_labels(SharedLabels labels);
+    [[nodiscard]] SharedLabels labels() const;
     [[nodiscard]] std::int64_t epoch_ms() const noexcept { return epoch_ms_; }
     [[nodiscard]] const ChannelTable& channels() const noexcept { return channels_; }
 
   private:
     const ChannelTable& channels_;
-    std::mutex mutex_;
+    mutable std::mutex mutex_;
     JsonEncoder encoder_;
     const std::int64_t epoch_ms_;
+    SharedLabels labels_;
 };
 
 /// Describes a sample as SampleText encodes it. Threads: one.

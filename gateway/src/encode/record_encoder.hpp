@@ -3,9 +3,9 @@
 #include "core/channel_table.hpp"
 #include "core/endian.hpp"
 #include "core/telemetry_sample.hpp"
+#include "encode/labels.hpp"
 #include "encode/notice.hpp"
 #include "encode/sample_members.hpp"
-#include "encode/tags.hpp"
 
 #include <array>
 #include <cstddef>
@@ -50,9 +50,11 @@ class RecordEncoder {
     static constexpr std::size_t samples_per_payload_max = 64;
 
     /// `epoch_ms`: start of the gateway, ms since 1970 UTC.
-    RecordEncoder(const ChannelTable& /*channels*/, std::int64_t epoch_ms, const Tags& /*tags*/ = {}) noexcept
+    RecordEncoder(const ChannelTable& /*channels*/, std::int64_t epoch_ms,
+                  const SharedLabels& /*labels*/ = nullptr) noexcept
         : epoch_ms_(epoch_ms) {}
 
+    void set_labels(const SharedLabels& /*labels*/) noexcept {}  // records have none
     /// Returns the size of every record.
     [[nodiscard]] static std::size_t bytes_max(const TelemetrySample& /*sample*/) noexcept { return sizeof(Record); }
     /// Writes the record to `out`, which is bytes_max(sample) bytes long, and returns its length.

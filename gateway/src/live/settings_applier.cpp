@@ -98,13 +98,7 @@ std::string SettingsApplier::change(const Wanted& wanted) {
     if (parts_.log != nullptr) {
         parts_.log->change(planned.plan.log);
     }
-    if (concerns(wanted.changes, "uplink")) {
-        parts_.uplinks.change(planned.plan.uplinks, [&](const std::string& name) {
-            return std::any_of(wanted.changes.begin(), wanted.changes.end(), [&](const SettingChange& change) {
-                return change.section == "uplink" && change.name == name;
-            });
-        });
-    }
+    change_uplinks(wanted, planned.plan);
     if (wanted.from.heartbeat_ms != wanted.to.heartbeat_ms) {
         parts_.reactor.post(
             [&heartbeats = parts_.heartbeats, interval = std::chrono::milliseconds(wanted.to.heartbeat_ms)] {
@@ -115,6 +109,24 @@ std::string SettingsApplier::change(const Wanted& wanted) {
         parts_.log_level.set(wanted.to.log_level, std::nullopt, "settings");
     }
     return endpoints.empty() ? "" : publish(endpoints);
+}
+
+/// Also changes the labels. Uplinks with other labels continue as new ones, because these determine their messages.
+void SettingsApplier::change_uplinks(const Wanted& wanted, const Plan& plan) {
+    const bool has_other_labels = *plan.labels != *parts_.sample_text.labels();
+    if (has_other_labels) {
+        parts_.sample_text.set_labels(plan.labels);
+        parts_.reactor.post([&feeds = parts_.format_feeds, labels = plan.labels] { feeds.set_labels(labels); });
+        parts_.uplinks.set_labels(plan.labels);
+    }
+    if (has_other_labels || concerns(wanted.changes, "uplink")) {
+        parts_.uplinks.change(plan.uplinks, [&](const std::string& name) {
+            return has_other_labels ||
+                   std::any_of(wanted.changes.begin(), wanted.changes.end(), [&](const SettingChange& change) {
+                       return change.section == "uplink" && change.name == name;
+                   });
+        });
+    }
 }
 
 SettingsApplier::Endpoints SettingsApplier::bind(const Wanted& wanted, const PlannedChange& planned) {

@@ -7,12 +7,14 @@
 #include "device/sampler.hpp"
 #include "device/sampling_threads.hpp"
 #include "durable/durable_log.hpp"
+#include "encode/json_encoder.hpp"
 #include "endpoints/publishers.hpp"
 #include "endpoints/service_endpoints.hpp"
 #include "events/alarms.hpp"
 #include "events/events.hpp"
 #include "log/log_level.hpp"
 #include "plan/plan.hpp"
+#include "publish/format_feeds.hpp"
 #include "publish/heartbeats.hpp"
 #include "uplinks/uplinks.hpp"
 
@@ -63,6 +65,8 @@ class SettingsApplier {
         Uplinks& uplinks;
         EventLog& events;
         Alarms& alarms;
+        SampleText& sample_text;  // has the labels in force
+        FormatFeeds& format_feeds;
         /// Called on the reactor's thread when the formats with endpoints have changed.
         std::function<void()> on_formats;
     };
@@ -88,6 +92,7 @@ class SettingsApplier {
     };
     [[nodiscard]] Endpoints bind(const Wanted& wanted, const PlannedChange& planned);
     void bind_now(Endpoints& endpoints, const Wanted& wanted, const PlannedChange& planned);
+    void change_uplinks(const Wanted& wanted, const Plan& plan);
     void change_devices(DeviceChange change);
     [[nodiscard]] static std::vector<std::string> roll_back_on_reactor(const Parts& parts, const Endpoints& endpoints);
     [[nodiscard]] std::string roll_back(const Endpoints& endpoints);

@@ -7,7 +7,7 @@
 #include "device/sampler.hpp"
 #include "device/thread_schedule.hpp"
 #include "durable/durable_log.hpp"
-#include "encode/tags.hpp"
+#include "encode/labels.hpp"
 #include "endpoints/format_endpoint.hpp"
 #include "endpoints/service_endpoints.hpp"
 #include "http/rest_options.hpp"
@@ -39,7 +39,7 @@ struct Plan {
     std::vector<UplinkOptions> uplinks;
     ThreadSchedule sampling_schedule;
     RestOptions rest;
-    Tags tags;
+    SharedLabels labels;
     std::size_t io_threads = 1;
     std::size_t queue_capacity = 0;  // 0: follows the needs of the devices
     OverflowPolicy queue_policy = OverflowPolicy::drop_oldest;

@@ -23,7 +23,7 @@ template <class Encoder>
 class EncodedFeed final : public FormatFeed {
   public:
     EncodedFeed(const FormatPublisher& to, const Parts& parts)
-        : FormatFeed(to, parts), encoder_(parts.channels, parts.epoch_ms, parts.tags), topics_(parts.channels) {}
+        : FormatFeed(to, parts), encoder_(parts.channels, parts.epoch_ms, parts.labels), topics_(parts.channels) {}
 
     void consume(std::span<const TelemetrySample> samples) override {
         ledger_.taken += samples.size();
@@ -33,6 +33,7 @@ class EncodedFeed final : public FormatFeed {
             samples = samples.subspan(count);
         }
     }
+    void set_labels(const SharedLabels& labels) override { encoder_.set_labels(labels); }
     void append(std::string& out, const TelemetrySample& sample) override {
         const std::size_t before = out.size();
         out.resize(before + encoder_.bytes_max(sample));

@@ -5,8 +5,8 @@
 #include "core/channel_table.hpp"
 #include "core/clock.hpp"
 #include "core/publisher.hpp"
+#include "encode/labels.hpp"
 #include "encode/notice.hpp"
-#include "encode/tags.hpp"
 #include "line/sample_consumer.hpp"
 
 #include <chrono>
@@ -42,7 +42,7 @@ class FormatFeed : public SampleConsumer {
     struct Parts {
         const ChannelTable& channels;
         std::int64_t epoch_ms;  // start of the gateway, ms since 1970 UTC
-        const Tags& tags;
+        SharedLabels labels;
         std::function<void()> on_room;  // called when must_wait() may have changed
     };
     ~FormatFeed() override;
@@ -58,6 +58,7 @@ class FormatFeed : public SampleConsumer {
 
     /// Publishes a heartbeat notice: an idle channel has reached `seq`.
     void heartbeat(ChannelId channel, std::uint64_t seq);
+    virtual void set_labels(const SharedLabels& labels) = 0;
     /// Appends the payload of one sample.
     virtual void append(std::string& out, const TelemetrySample& sample) = 0;
 

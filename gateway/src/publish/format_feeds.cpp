@@ -38,6 +38,13 @@ void FormatFeeds::publish_to(std::span<const FormatPublisher> publishers) {
     }
 }
 
+void FormatFeeds::set_labels(const SharedLabels& labels) {
+    parts_.labels = labels;
+    for (const auto& feed : feeds_) {
+        feed->set_labels(labels);
+    }
+}
+
 void FormatFeeds::heartbeat(ChannelId channel, std::uint64_t seq) {
     for (const auto& feed : feeds_) {
         feed->heartbeat(channel, seq);

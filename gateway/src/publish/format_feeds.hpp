@@ -25,6 +25,8 @@ class FormatFeeds {
 
     /// Replaces the formats. A format that remains keeps its feed.
     void publish_to(std::span<const FormatPublisher> publishers);
+    /// Replaces the labels of the samples that follow.
+    void set_labels(const SharedLabels& labels);
     [[nodiscard]] const std::vector<std::unique_ptr<FormatFeed>>& feeds() const noexcept { return feeds_; }
 
     /// Publishes a heartbeat notice in all formats: an idle channel has reached `seq`.
@@ -36,7 +38,7 @@ class FormatFeeds {
     [[nodiscard]] NoticesByFormat notices() const noexcept;
 
   private:
-    const FormatFeed::Parts parts_;
+    FormatFeed::Parts parts_;
     std::vector<std::unique_ptr<FormatFeed>> feeds_;
     NoticesByFormat removed_{};  // notices of removed feeds
 };

@@ -17,7 +17,7 @@ struct EarlierText {
     ChannelTable channels;
     SampleText text;
 
-    EarlierText(std::int64_t epoch_ms, const Tags& tags) : text(channels, epoch_ms, tags) {}
+    EarlierText(std::int64_t epoch_ms, const SharedLabels& labels) : text(channels, epoch_ms, labels) {}
 };
 
 std::int64_t to_ms(std::int64_t ns) noexcept {
@@ -114,7 +114,7 @@ void SampleListAnswer::append_samples(std::string& out, const std::string& topic
             continue;
         }
         if (earlier == nullptr || earlier->text.epoch_ms() != each.epoch_ms) {
-            earlier = std::make_unique<EarlierText>(each.epoch_ms, tags_);
+            earlier = std::make_unique<EarlierText>(each.epoch_ms, text_.labels());
             const std::size_t slash = topic.find('/');
             channel = earlier->channels.add({}, topic.substr(0, slash), topic.substr(slash + 1), unit_);
         }
@@ -210,8 +210,8 @@ void IntervalAnswer::list(JsonObject& out, const std::string& topic) const {
 
 void describe_sample_list(JsonObject& out) {
     ChannelTable channels;
-    SampleText text(channels, 0, {});
-    SampleListAnswer(text, {}, {}).list(out, "");
+    SampleText text(channels, 0);
+    SampleListAnswer(text, {}).list(out, "");
 }
 
 void describe_intervals(JsonObject& out) {

@@ -51,9 +51,8 @@ class SampleListAnswer final : public ChannelAnswer {
         bool is_newest = false;  // the newest samples; otherwise the first ones
         std::size_t limit = samples_default;
     };
-    /// `text`: of this epoch. `tags`: of samples of earlier epochs.
-    SampleListAnswer(SampleText& text, const Tags& tags, const Wanted& wanted)
-        : text_(text), tags_(tags), wanted_(wanted) {}
+    /// `text`: of this epoch; samples of earlier epochs have the same labels.
+    SampleListAnswer(SampleText& text, const Wanted& wanted) : text_(text), wanted_(wanted) {}
 
     [[nodiscard]] bool add(const ChannelPart& part) override;
     [[nodiscard]] bool is_empty() const noexcept override { return samples_.empty() && gaps_.empty(); }
@@ -77,7 +76,6 @@ class SampleListAnswer final : public ChannelAnswer {
     void append_samples(std::string& out, const std::string& topic) const;
 
     SampleText& text_;
-    const Tags tags_;
     const Wanted wanted_;
     std::deque<Sample> samples_;
     std::deque<Gap> gaps_;

@@ -180,8 +180,7 @@ std::unique_ptr<ChannelAnswer> make_answer(const RestHandlers& handlers, const R
     if (request.intervals) {
         return std::make_unique<IntervalAnswer>(*request.intervals);
     }
-    const Tags tags = handlers.log_history != nullptr ? handlers.log_history->parts().tags : Tags{};
-    return std::make_unique<SampleListAnswer>(*handlers.sample_text, tags, request.samples);
+    return std::make_unique<SampleListAnswer>(*handlers.sample_text, request.samples);
 }
 
 /// A response that is created on tg-log-read, in turn with other readers of the log.
@@ -281,7 +280,7 @@ std::optional<HttpResponse> answer_from_history(const RestCall& call, const Requ
     if (request.intervals || has_times || !is_recent) {
         return std::nullopt;
     }
-    SampleListAnswer answer(*call.handlers.sample_text, {}, request.samples);
+    SampleListAnswer answer(*call.handlers.sample_text, request.samples);
     ChannelRead read({*call.handlers.history, *call.handlers.sample_text}, request.read,
                      [&](const ChannelPart& part) { return answer.add(part); });
     while (read.step()) {

@@ -85,7 +85,9 @@ std::string ServiceAnswers::catalog(const ServiceRequest& request) {
         return past_catalog(request);
     }
     const std::span<const ChannelId> page = topics_.page(request.prefix, request.after);
-    std::string out = begin(request.head) + json_tags_member(parts_.tags);
+    const SharedLabels labels = parts_.text.labels();
+    std::string out = begin(request.head) + ",\"gateway\":" + json_text(gateway_of(labels)) +
+                      json_tags_member(labels == nullptr ? Tags() : labels->gateway_tags());
     if (const std::int64_t oldest = parts_.log == nullptr ? 0 : parts_.log->oldest_utc_ns(); oldest != 0) {
         out += ",\"oldest_time\":\"" + to_iso8601(oldest) + '"';
     }

@@ -6,7 +6,6 @@
 #include "core/ledger.hpp"
 #include "durable/log_history.hpp"
 #include "encode/json_encoder.hpp"
-#include "encode/tags.hpp"
 #include "line/pump.hpp"
 #include "services/history_replay.hpp"
 #include "services/pending_requests.hpp"
@@ -40,7 +39,6 @@ struct AnswerParts {
     const StateFile& past;
     SampleText& text;
     LogHistory* log = nullptr;  // null: none
-    Tags tags = {};
 };
 
 /// The state of the requesting peer.

@@ -16,6 +16,16 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+/// Escapes characters for use between [ and ].
+std::string as_class(std::string_view characters) {
+    std::string text;
+    for (const char c : characters) {
+        text += std::string_view("\\]^-").find(c) == std::string_view::npos ? "" : "\\";
+        text += c;
+    }
+    return "[" + text + "]";
+}
+
 Json text_schema(const TextRule& rule) {
     // A text fits on a line of a file: no control characters, no surrounding spaces, no backslash at the end.
     const std::string inner = R"([^\u0000-\u001f\u007f])";
@@ -25,22 +35,13 @@ Json text_schema(const TextRule& rule) {
         begin += (begin.empty() ? "(" : "|") + std::string(prefix);
     }
     begin += begin.empty() ? R"((?! ))" : ")";
-    const std::string pattern = "^" + begin + inner + "*" + last + "$";
+    const std::string pattern =
+        rule.characters.empty() ? "^" + begin + inner + "*" + last + "$" : "^" + as_class(rule.characters) + "+$";
     Json schema{{"type", "string"}, {"pattern", rule.may_be_empty ? "^$|" + pattern : pattern}};
     if (rule.bytes_max > 0) {
         schema["maxLength"] = rule.bytes_max;
     }
     return schema;
-}
-
-/// Escapes characters for use between [ and ].
-std::string as_class(std::string_view characters) {
-    std::string text;
-    for (const char c : characters) {
-        text += std::string_view("\\]^-").find(c) == std::string_view::npos ? "" : "\\";
-        text += c;
-    }
-    return "[" + text + "]";
 }
 
 Json text_list_schema(const TextListRule& rule) {

@@ -8,7 +8,7 @@
 #include "device/sampler.hpp"
 #include "device/thread_schedule.hpp"
 #include "durable/durable_log.hpp"
-#include "encode/tags.hpp"
+#include "encode/labels.hpp"
 #include "line/sample_consumer.hpp"
 #include "publish/format_feeds.hpp"
 #include "publish/subscriber_status.hpp"
@@ -20,6 +20,7 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -48,7 +49,7 @@ struct ConsumerStatus {
 struct StatusSnapshot {
     GatewayState state = GatewayState::starting;
     std::int64_t epoch_ms = 0;  // start of the gateway, ms since 1970 UTC; sequence numbers restart with it
-    Tags tags;
+    SharedLabels labels = std::make_shared<const Labels>();
     std::int64_t time_utc_ns = 0;  // of this snapshot
     std::chrono::nanoseconds uptime{0};
     ClockStatus clock;

@@ -288,7 +288,10 @@ void list_status(JsonObject& out, const StatusSnapshot& snapshot) {
             MetricName{"telegate_build", MetricType::info, "Version and build of the gateway."}, 1,
             {{"version", build_info::version}, {"type", build_info::type}, {"compiler", build_info::compiler}});
     });
-    add_tags(out, snapshot.tags);
+    out.add("gateway", snapshot.labels->gateway());
+    out.add_metric(MetricName{"telegate_gateway", MetricType::info, "Name of the gateway."}, 1,
+                   {{"gateway", snapshot.labels->gateway()}});
+    add_tags(out, snapshot.labels->gateway_tags());
     out.add("state", snapshot.state);
     out.add("epoch", static_cast<std::uint64_t>(snapshot.epoch_ms));
     out.add_metric(gauge("telegate_start_time_seconds",

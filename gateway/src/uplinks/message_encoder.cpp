@@ -57,13 +57,13 @@ static_assert(std::equal(payload_format_names.names.begin(), payload_format_name
 
 /// The channels of an epoch, and what is prepared for each.
 struct MessageEncoder::Epoch {
-    Epoch(std::int64_t start_ms, const Tags& tags, const Options& options)
+    Epoch(std::int64_t start_ms, const SharedLabels& labels, const Options& options)
         : epoch_ms(start_ms),
           encoder(options.make_encoder
                       ? AnyEncoder(OwnEncoder(options.make_encoder(start_ms)))
                       : with_encoder(static_cast<PayloadFormat>(options.format),
                                      [&]<class Encoder>(std::type_identity<Encoder>) {
-                                         return AnyEncoder(std::in_place_type<Encoder>, channels, start_ms, tags);
+                                         return AnyEncoder(std::in_place_type<Encoder>, channels, start_ms, labels);
                                      })),
           filter(channels, options.topics) {}
 
@@ -74,8 +74,8 @@ struct MessageEncoder::Epoch {
     std::vector<std::string> subjects;  // by channel
 };
 
-MessageEncoder::MessageEncoder(Tags tags, Options options)
-    : tags_(std::move(tags)), options_(std::move(options)), subject_(options_.subject) {}
+MessageEncoder::MessageEncoder(SharedLabels labels, Options options)
+    : labels_(std::move(labels)), options_(std::move(options)), subject_(options_.subject, gateway_of(labels_)) {}
 
 MessageEncoder::~MessageEncoder() = default;
 
@@ -246,7 +246,7 @@ class MessageEncoder::Messages {
 /// Adds the channels of the block to those of the epoch.
 [[gnu::cold]] void MessageEncoder::learn_channels(const store::LogBatch& block) {
     if (epoch_ == nullptr || epoch_->epoch_ms != block.epoch_ms) {
-        epoch_ = std::make_unique<Epoch>(block.epoch_ms, tags_, options_);
+        epoch_ = std::make_unique<Epoch>(block.epoch_ms, labels_, options_);
         learned_.reset();
     }
     std::optional<Definitions> definitions;
@@ -267,7 +267,7 @@ class MessageEncoder::Messages {
         const auto id = epoch_->channels.add(DeviceId{0}, channel.device, channel.channel, channel.unit);
         if (auto* const own = std::get_if<OwnEncoder>(&epoch_->encoder);
             own != nullptr && id && epoch_->channels.size() > known) {
-            own->add_channel(epoch_->channels.at(*id), tags_);
+            own->add_channel(epoch_->channels.at(*id), tags_of(labels_, epoch_->channels.at(*id)));
         }
         if (!id || !epoch_->filter.matches(*id)) {
             continue;

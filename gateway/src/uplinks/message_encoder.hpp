@@ -1,7 +1,7 @@
 #pragma once
 
 #include "config/payload_format.hpp"
-#include "encode/tags.hpp"
+#include "encode/labels.hpp"
 
 #include "core/channel_table.hpp"
 #include "core/telemetry_sample.hpp"
@@ -38,7 +38,7 @@ class MessageEncoder {
         /// Returns the encoder of an epoch. Empty: `format` determines it.
         std::function<std::unique_ptr<uplink::EntryEncoder>(std::int64_t epoch_ms)> make_encoder = {};
     };
-    MessageEncoder(Tags tags, Options options);
+    MessageEncoder(SharedLabels labels, Options options);
     ~MessageEncoder();
     MessageEncoder(const MessageEncoder&) = delete;
     MessageEncoder& operator=(const MessageEncoder&) = delete;
@@ -67,7 +67,7 @@ class MessageEncoder {
                      std::vector<uplink::OutgoingMessage>& messages);
     [[nodiscard]] std::optional<ChannelId> find(ChannelId in_block) const noexcept;
 
-    const Tags tags_;
+    const SharedLabels labels_;
     const Options options_;
     const SubjectTemplate subject_;
     std::unique_ptr<Epoch> epoch_;

@@ -39,7 +39,7 @@ uplink::AdapterSecrets read_secrets(uplink::AdapterSecrets files) {
 }
 
 /// Returns a digest of what the ids of messages depend on besides the log.
-std::uint64_t encoding_digest(const Tags& tags, const UplinkOptions& options) {
+std::uint64_t encoding_digest(const SharedLabels& labels, const UplinkOptions& options) {
     const MessageEncoder::Options& messages = options.messages;
     std::string text;
     for (const std::string& part :
@@ -47,9 +47,9 @@ std::uint64_t encoding_digest(const Tags& tags, const UplinkOptions& options) {
           std::to_string(messages.samples_max), std::to_string(messages.bytes_max), joined(messages.topics, ",")}) {
         text += part + '\n';
     }
-    for (const Tag& tag : tags) {
-        text.append(tag.name).append("=").append(tag.value).append("\n");
-    }
+    text += labels == nullptr ? "" : labels->tags_text();
+    const bool has_gateway = !options.type.format || messages.subject.find("{gateway}") != std::string::npos;
+    text += has_gateway ? gateway_of(labels) : "";
     return uplink::digest_of(text);
 }
 
@@ -64,8 +64,10 @@ class Uplinks::One : public std::enable_shared_from_this<One> {
           previous_(std::move(previous)),
           clock_(parts.clock),
           log_(parts.log),
-          encoder_(parts.tags, message_options()),
-          blocks_(SubjectTemplate(options.messages.subject).subject("", ""), options.messages.bytes_max),
+          labels_(parts.labels),
+          encoder_(labels_, message_options()),
+          blocks_(SubjectTemplate(options.messages.subject, gateway_of(labels_)).subject("", ""),
+                  options.messages.bytes_max),
           runner_(runner_parts(), runner_options(parts, options)) {}
     ~One() = default;
     One(const One&) = delete;
@@ -153,7 +155,7 @@ class Uplinks::One : public std::enable_shared_from_this<One> {
     [[nodiscard]] static uplink::UplinkRunner::Options runner_options(const Parts& parts, const UplinkOptions& from) {
         uplink::UplinkRunner::Options options = from.runner;
         options.log_directory = parts.log_directory;
-        options.encoding = encoding_digest(parts.tags, from);
+        options.encoding = encoding_digest(parts.labels, from);
         options.delivery.seed = std::random_device()();  // gateways with the same settings do not retry together
         return options;
     }
@@ -168,7 +170,7 @@ class Uplinks::One : public std::enable_shared_from_this<One> {
         MessageEncoder::Options options = options_.messages;
         if (!options_.type.format) {
             options.make_encoder = [this](std::int64_t epoch_ms) {
-                return options_.module->make_encoder({options_.type.options, gateway_word(), epoch_ms});
+                return options_.module->make_encoder({options_.type.options, gateway_of(labels_), epoch_ms});
             };
         }
         return options;
@@ -200,10 +202,10 @@ class Uplinks::One : public std::enable_shared_from_this<One> {
     [[nodiscard]] uplink::AdapterOptions adapter_options() {
         uplink::AdapterOptions options;
         options.urls = options_.urls;
-        options.subjects = SubjectTemplate(options_.messages.subject).pattern();
+        options.subjects = SubjectTemplate(options_.messages.subject, gateway_of(labels_)).pattern();
         options.client_name = "telegate " + options_.runner.name;
         options.tls_server_name = options_.tls_server_name;
-        options.headers = {{"Telegate-Gateway", gateway_word()}};
+        options.headers = {{"Telegate-Gateway", gateway_of(labels_)}};
         options.message_bytes_max = options_.messages.bytes_max;
         options.resend_max = resend_max;
         options.type_options = options_.type.options;
@@ -239,6 +241,7 @@ class Uplinks::One : public std::enable_shared_from_this<One> {
     const Clock& clock_;
     const MonoTime created_at_{clock_.mono_now()};
     Log& log_;
+    const SharedLabels labels_;
     MessageEncoder encoder_;
     BlockMessages blocks_;
     Reactor reactor_;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "encode/tags.hpp"
+#include "encode/labels.hpp"
 #include "log/log.hpp"
 #include "uplinks/message_encoder.hpp"
 
@@ -21,6 +21,7 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace telegate {
@@ -79,7 +80,7 @@ class Uplinks {
         const Clock& clock;
         Log& log;
         std::string log_directory;
-        Tags tags;
+        SharedLabels labels;
         /// The sync of a busy disk takes seconds. Less than TimeoutStopSec of the service.
         std::chrono::milliseconds stop_max{5'000};
     };
@@ -89,6 +90,8 @@ class Uplinks {
     Uplinks& operator=(const Uplinks&) = delete;
 
     void start();
+    /// Sets the labels of the uplinks that change() creates.
+    void set_labels(SharedLabels labels) { parts_.labels = std::move(labels); }
     /// Replaces the uplinks. Those that exist and for which `has_changed` returns false continue; the others end, and
     /// continue with the new options where they have stopped.
     void change(const std::vector<UplinkOptions>& wanted,
@@ -127,7 +130,7 @@ class Uplinks {
     void end(const List& list);
     [[nodiscard]] std::shared_ptr<One> make(const UplinkOptions& options);
 
-    const Parts parts_;
+    Parts parts_;
     std::atomic<store::Position> synced_{0};
     mutable std::mutex mutex_;  // guards the members below
     List list_;

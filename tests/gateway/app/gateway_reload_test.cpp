@@ -63,6 +63,29 @@ TEST_CASE("a reload applies queue size, policy and intervals", "[gateway][reload
     CHECK(now.config.last_reload.value().outcome == ReloadOutcome::applied);
 }
 
+TEST_CASE("a reload applies the name and the tags of the gateway, also to payloads", "[gateway][reload]") {
+    const std::string rest = rest_section + boiler_device + "[publish \"a\"]\nendpoint = tcp://127.0.0.1:0\n";
+    ReloadFixture fixture("name = plant-7\n[tags]\nsite = north\n" + rest);
+    CHECK(fixture.status().labels->gateway() == "plant-7");
+    Bench bench;
+    Subscriber subscriber(bench.reactor, SocketOptions());
+    Inbox<Subscriber> inbox(subscriber);
+    subscriber.subscribe("boiler/");
+    subscriber.connect(fixture.gateway->endpoints().at(0));
+    const auto receives = [&](const std::string& tags) {
+        return bench.turn_until([&] {
+            inbox.receive();
+            return !inbox.messages.empty() && inbox.messages.back().at(1).find(tags) != std::string::npos;
+        });
+    };
+    CHECK(receives(R"("tags":{"site":"north"})"));
+    CHECK(fixture.change_to("name = plant-8\n[tags]\nsite = south\n" + rest).outcome == ReloadOutcome::applied);
+    CHECK(receives(R"("tags":{"site":"south"})"));
+    CHECK(fixture.status().labels->gateway() == "plant-8");
+    CHECK(fixture.status().labels->gateway_tags() == Tags{{"site", "south"}});
+    CHECK(fixture.status().ledger.at(0).balanced());
+}
+
 TEST_CASE("devices are added and removed, and the ledger of removed ones stays in the total", "[gateway][reload]") {
     ReloadFixture fixture(rest_section + boiler_device);
     CHECK(fixture.wait_for([](const StatusSnapshot& s) { return total(s).published > 0; }));

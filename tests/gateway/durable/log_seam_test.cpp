@@ -60,7 +60,7 @@ struct Run {
                                                                  [] {
                                                                  }},
                                                options);
-        log_history = std::make_unique<LogHistory>(LogHistory::Parts{history, *durable, directory, text, {}, log});
+        log_history = std::make_unique<LogHistory>(LogHistory::Parts{history, *durable, directory, text, log});
     }
     ~Run() { stop(); }
     void stop() {

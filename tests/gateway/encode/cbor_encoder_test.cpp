@@ -88,7 +88,9 @@ TEST_CASE("NaN and infinities are null with quality bad in CBOR too", "[gateway]
 
 TEST_CASE("tags are a map in the CBOR sample, even with an unsynchronized time", "[gateway][cbor]") {
     CborHarness h;
-    h.encoder = CborEncoder(h.channels, epoch_ms, {{"site", "north"}, {"line", std::string(128, 'x')}});
+    h.encoder =
+        CborEncoder(h.channels, epoch_ms,
+                    std::make_shared<const Labels>("", Tags{{"site", "north"}, {"line", std::string(128, 'x')}}));
     TelemetrySample sample = h.real(12.5);
     sample.flags = GENERATE(std::uint8_t{0}, sample_flag::time_unsynchronized);
     json expected = document_of(sample);

@@ -44,7 +44,8 @@ TEST_CASE("a sample is encoded as the documented object, with keys in order", "[
 
 TEST_CASE("tags of the gateway are in each sample, and without tags there is no member", "[gateway][json]") {
     JsonHarness h;
-    h.encoder = JsonEncoder(h.channels, epoch_ms, {{"site", "north \"1\""}, {"line", "3"}});
+    h.encoder = JsonEncoder(h.channels, epoch_ms,
+                            std::make_shared<const Labels>("", Tags{{"site", "north \"1\""}, {"line", "3"}}));
     CHECK(h.encode(h.real(12.5)) == R"({"device":"boiler","channel":"temp","epoch":1795217494123,"seq":42,)"
                                     R"("time":"2026-11-20T23:11:34.123456789Z","value":12.5,"unit":"Cel",)"
                                     R"("tags":{"site":"north \"1\"","line":"3"},"quality":"good"})");

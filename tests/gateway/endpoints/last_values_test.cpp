@@ -97,8 +97,7 @@ struct LastValuesLine {
                                             [this](PayloadFormat format) {
                                                 return gaps.hooks(format);
                                             }}};
-    Tags tags;
-    FormatFeeds feeds{{channels, 5, tags, [this] {
+    FormatFeeds feeds{{channels, 5, nullptr, [this] {
                            waker.wake();
                        }}};
     Pump pump{{bench.reactor, queue, waker, channels, ledger}};

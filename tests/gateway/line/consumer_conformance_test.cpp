@@ -55,13 +55,12 @@ struct PublishedFormat {
         : publisher(source.bench.reactor, PublisherOptions()),
           subscriber(source.bench.reactor, SocketOptions()),
           inbox(subscriber),
-          feed(make_format_feed({format, publisher}, {source.channels, 5, tags, [] {
+          feed(make_format_feed({format, publisher}, {source.channels, 5, nullptr, [] {
                                                       }})) {
         subscriber.subscribe("");
         subscriber.connect(publisher.bind(std::get<Endpoint>(parse_endpoint("tcp://127.0.0.1:0"))));
         REQUIRE(source.bench.turn_until([&] { return publisher.totals().subscriptions == 1; }));
     }
-    Tags tags;
     Publisher publisher;
     Subscriber subscriber;
     Inbox<Subscriber> inbox;

@@ -92,8 +92,7 @@ struct PumpLine {
     std::vector<Endpoint> endpoints;
     std::vector<std::unique_ptr<Subscriber>> subscribers;
     std::vector<Inbox<Subscriber>> inboxes;
-    Tags tags;
-    FormatFeeds feeds{{channels, 5, tags, [this] {
+    FormatFeeds feeds{{channels, 5, nullptr, [this] {
                            waker.wake();
                        }}};
     Pump pump{{bench.reactor, queue, waker, channels, ledger}};

@@ -141,7 +141,8 @@ TEST_CASE("every sample has the labels that the table lists", "[gateway][metrics
 TEST_CASE("tags are the labels of one metric, which is absent without tags", "[gateway][metrics]") {
     RestCaller call;
     CHECK(call("GET", "/metrics").body.find("telegate_tags") == std::string::npos);
-    call.gateway.snapshot.tags = {{"site", "north"}, {"line", "3"}};
+    call.gateway.snapshot.labels = std::make_shared<const Labels>("plant-7", Tags{{"site", "north"}, {"line", "3"}});
+    CHECK(has_line(call("GET", "/metrics").body, "telegate_gateway_info{gateway=\"plant-7\"} 1"));
     CHECK(has_line(call("GET", "/metrics").body, "telegate_tags_info{site=\"north\",line=\"3\"} 1"));
 }
 

@@ -34,7 +34,7 @@ struct FeedOfSlowReader {
             }
         };
         h = std::make_unique<PublisherHarness>(std::move(options));
-        feed = make_format_feed({format, *h->publisher}, {table, epoch_ms, tags, [] {
+        feed = make_format_feed({format, *h->publisher}, {table, epoch_ms, nullptr, [] {
                                                           }});
     }
 
@@ -75,7 +75,6 @@ struct FeedOfSlowReader {
     ChannelTable table;
     std::vector<ChannelId> channels;
     std::array<std::uint64_t, 3> reached{};
-    Tags tags;
     std::mt19937 random{7};
     std::mutex mutex;  // guards `ranges` while the publisher exists
     std::map<std::string, Ranges> ranges;

@@ -87,7 +87,7 @@ bool matches(const Description& description, const json& value) {
 /// Returns samples with every type of value, quality and time.
 std::vector<json> encoded_samples() {
     EncoderHarness<JsonEncoder> h;
-    JsonEncoder with_tags(h.channels, epoch_ms, {{"site", "north"}});
+    JsonEncoder with_tags(h.channels, epoch_ms, std::make_shared<const Labels>("", Tags{{"site", "north"}}));
     std::vector<json> samples;
     for (TelemetrySample sample :
          {h.sample(), h.real(12.5), h.real(std::numeric_limits<double>::quiet_NaN()), h.integer(INT64_MIN),

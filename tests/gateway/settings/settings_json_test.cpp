@@ -76,7 +76,9 @@ class Draw {
             return below(3) == 0 ? "" : std::to_string(list->min) + "," + std::to_string(list->max);
         }
         if (const auto* const text = std::get_if<TextRule>(&rule)) {
-            return (text->prefixes.empty() ? "" : std::string(text->prefixes.front())) + "/x y:1";
+            return text->characters.empty()
+                       ? (text->prefixes.empty() ? "" : std::string(text->prefixes.front())) + "/x y:1"
+                       : std::string(1, text->characters.back());
         }
         if (const auto* const list = std::get_if<TextListRule>(&rule)) {
             return list->may_be_empty && below(3) == 0 ? "" : text_for(*list);
@@ -109,7 +111,9 @@ std::string other_value(const SettingRow& row) {
         std::string operator()(const ListRule& rule) const { return std::string(rule.choices.back()); }
         std::string operator()(const WholeListRule&) const { return "5, 0"; }
         std::string operator()(const TextRule& rule) const {
-            return (rule.prefixes.empty() ? "" : std::string(rule.prefixes.front())) + "/x # \"y\"";
+            return rule.characters.empty()
+                       ? (rule.prefixes.empty() ? "" : std::string(rule.prefixes.front())) + "/x # \"y\""
+                       : std::string(rule.characters.substr(0, 1));
         }
         std::string operator()(const TextListRule& rule) const {
             return std::string(rule.characters.empty() ? "#a b" : rule.characters.substr(0, 1));

@@ -119,7 +119,7 @@ TEST_CASE("a type of uplink can have a format of its own, which may omit samples
 }
 
 TEST_CASE("a block becomes lines of samples and gap notices in order", "[gateway][uplinks]") {
-    MessageEncoder encoder({{"site", "north"}}, {});
+    MessageEncoder encoder(std::make_shared<const Labels>("", Tags{{"site", "north"}}), {});
     Block block;
     block.add(5, 1);
     block.add_gap(5, 2, 4);

@@ -37,8 +37,14 @@ class SilentAdapter final : public uplink::Adapter {
     }
 };
 
-std::unique_ptr<uplink::Adapter> make_silent(uplink::AdapterLoop& /*loop*/, uplink::AdapterOptions /*options*/,
+/// The options of the last silent adapter.
+std::string last_subjects;
+std::string last_gateway;
+
+std::unique_ptr<uplink::Adapter> make_silent(uplink::AdapterLoop& /*loop*/, uplink::AdapterOptions options,
                                              uplink::Adapter::Events /*events*/) {
+    last_subjects = options.subjects;
+    last_gateway = options.headers.at(0).second;
     return std::make_unique<SilentAdapter>();
 }
 
@@ -138,6 +144,22 @@ TEST_CASE("an uplink that is replaced protects the log until its successor does"
     CHECK(ends == 2);
     CHECK(uplinks.keep_from() == store::position_max);
     at_close = {};
+}
+
+TEST_CASE("an uplink has the name of the gateway in its subject and its headers, and a new one after a change",
+          "[uplinks]") {
+    const test::ScratchDir folder;
+    const SystemClock clock;
+    Log log("off");
+    UplinkOptions options = options_with(silent_module, "nats://127.0.0.1");
+    options.messages.subject = "plant.{gateway}";
+    Uplinks uplinks({clock, log, folder.path(), std::make_shared<const Labels>("press.7")}, {options});
+    CHECK(last_subjects == "plant.press_7");
+    CHECK(last_gateway == "press.7");
+    uplinks.set_labels(std::make_shared<const Labels>("press-8"));
+    uplinks.change({options}, [](const std::string&) { return true; });
+    CHECK(last_subjects == "plant.press-8");
+    CHECK(last_gateway == "press-8");
 }
 
 TEST_CASE("an uplink whose thread does not stop is abandoned, and its successor waits for the end", "[uplinks]") {

@@ -7,14 +7,14 @@
 namespace telegate {
 
 /// The subject of the messages of an uplink: words separated by dots, some of which depend on the channel. {device} and
-/// {channel} are the two parts of the topic, {gateway} is the name of the machine. Dots in a name become '_', so every
+/// {channel} are the two parts of the topic, {gateway} is the name of the gateway. Dots in a name become '_', so every
 /// subject has the same number of words.
 ///
 /// Threads: any. Limits: none. Failure: the functions throw std::bad_alloc.
 class SubjectTemplate {
   public:
     /// `text` must be valid.
-    explicit SubjectTemplate(std::string_view text);
+    explicit SubjectTemplate(std::string_view text, std::string_view gateway = {});
 
     /// Returns whether `text` is a valid subject after its {words} are replaced.
     [[nodiscard]] static bool is_valid(std::string_view text);
@@ -28,8 +28,5 @@ class SubjectTemplate {
     std::vector<std::string> words_;
     bool depends_on_channel_ = false;
 };
-
-/// Returns the name of the machine as a word of a subject.
-[[nodiscard]] std::string gateway_word();
 
 }  // namespace telegate

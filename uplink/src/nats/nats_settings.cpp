@@ -33,7 +33,7 @@ constexpr std::array rows{
                .slot = slot_of<&UplinkSettings::url>},
     SettingRow{.section = "uplink", .key = "subject", .rule = subject, .applies = Applies::file,
                .meaning = "Subject to which messages are published. A stream must have this subject. The words "
-                          "{device} and {channel} are the parts of a topic, {gateway} is the name of the machine.",
+                          "{device} and {channel} are the parts of a topic, {gateway} is the name of the gateway.",
                .slot = slot_of<&NatsOptions::subject>},
     SettingRow{.section = "uplink", .key = "format", .rule = ChoiceRule{message_format_names.names},
                .applies = Applies::live,

@@ -3,13 +3,8 @@
 #include "uplink/server_url.hpp"
 
 #include "config/joined.hpp"
-#include "core/topic.hpp"
-
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <climits>
 #include <cstddef>
 
 namespace telegate {
@@ -17,7 +12,7 @@ namespace {
 
 constexpr std::string_view device_word = "{device}";
 constexpr std::string_view channel_word = "{channel}";
-constexpr std::string_view machine_word = "{gateway}";
+constexpr std::string_view gateway_word = "{gateway}";
 
 std::vector<std::string> split(std::string_view text) {
     std::vector<std::string> words;
@@ -43,21 +38,15 @@ bool is_of_channel(std::string_view word) {
 
 }  // namespace
 
-std::string gateway_word() {
-    std::array<char, HOST_NAME_MAX + 1> name{};
-    ::gethostname(name.data(), name.size() - 1);
-    return as_word(to_topic_part(name.data()));
-}
-
-SubjectTemplate::SubjectTemplate(std::string_view text) : words_(split(text)) {
-    std::replace(words_.begin(), words_.end(), std::string(machine_word), gateway_word());
+SubjectTemplate::SubjectTemplate(std::string_view text, std::string_view gateway) : words_(split(text)) {
+    std::replace(words_.begin(), words_.end(), std::string(gateway_word), as_word(gateway));
     depends_on_channel_ = std::any_of(words_.begin(), words_.end(), is_of_channel);
 }
 
 bool SubjectTemplate::is_valid(std::string_view text) {
     std::vector<std::string> words = split(text);
     std::replace_if(
-        words.begin(), words.end(), [](const std::string& word) { return is_of_channel(word) || word == machine_word; },
+        words.begin(), words.end(), [](const std::string& word) { return is_of_channel(word) || word == gateway_word; },
         std::string("word"));
     const std::string subject = joined(words, ".");
     return uplink::is_nats_subject(subject) && subject.find_first_of("{}") == std::string::npos;
