@@ -45,6 +45,10 @@ constexpr TextListRule texts{.holds = Holds::plain,
                              .allowed = "VALUE:TEXT, a whole number and a text of 1 to 32 bytes",
                              .bytes_max = 64,
                              .count_max = 256};
+constexpr TextListRule tags{.holds = Holds::plain,
+                            .allowed = "NAME=VALUE, a name as in [tags] and a text of 1 to 128 bytes",
+                            .bytes_max = 193,
+                            .count_max = 16};
 
 // clang-format off
 constexpr std::array rows{
@@ -90,6 +94,10 @@ constexpr std::array rows{
     SettingRow{.section = "device", .key = "autostart", .rule = BooleanRule{},
                .applies = Applies::live,
                .meaning = "Whether the device starts measuring when the gateway starts.", .slot = slot_of<&D::started>},
+    SettingRow{.section = "device", .key = "tags", .rule = tags, .applies = Applies::live,
+               .meaning = "Tags of all channels of the device, in addition to those of the gateway, such as line=3, "
+                          "shift=a. A tag of the gateway with the same name is replaced.",
+               .slot = slot_of<&DeviceSettings::tags>},
 
     SettingRow{.section = "channel", .key = "unit", .rule = unit, .applies = Applies::live,
                .meaning = "Unit of the values, such as Cel or kPa. If not set, the driver's unit.",
@@ -170,6 +178,10 @@ constexpr std::array rows{
                .meaning = "Texts that are sent instead of numbers, such as 0:off, 1:on. A number without a text is "
                           "sent as a number, with quality uncertain.",
                .slot = slot_of<&S::texts>},
+    SettingRow{.section = "channel", .key = "tags", .rule = tags, .applies = Applies::live,
+               .meaning = "Tags of the channel, in addition to those of the gateway and of the device. A tag of these "
+                          "with the same name is replaced. The aggregates and the alarm of the channel have them too.",
+               .slot = slot_of<&ChannelSettings::tags>},
 };
 // clang-format on
 

@@ -118,6 +118,8 @@ TEST_CASE("a text that REST can change has a reason why it is harmless", "[confi
         {"tags..value", "published as it is"},
         {"publish..endpoint", "over REST, only loopback addresses without CURVE"},
         {"services..endpoint", "over REST, only loopback addresses without CURVE"},
+        {"channel..tags", "published as they are"},
+        {"device..tags", "published as they are"},
         {"channel..unit", "published as it is"},
         {"channel..texts", "published as they are"},
         {"channel.http.source", "looked up in a response"},

@@ -45,7 +45,7 @@ class ServicesTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         # Large enough for all samples of these tests, even on a slow machine.
-        cls.gateway = Gateway("name = plant-7\nhistory_bytes = 64MiB\n" + settings(more="[tags]\nsite = north\n"))
+        cls.gateway = Gateway("name = plant-7\nhistory_bytes = 64MiB\n" + settings(more="[tags]\nsite = north\n[channel \"%s\"]\ntags = kind=wave\n" % SINE))
 
     @classmethod
     def tearDownClass(cls):
@@ -89,6 +89,12 @@ class ServicesTest(unittest.TestCase):
     def test_a_request_of_two_frames_is_an_error(self):
         self.asker.socket.send_multipart([b"a", b"b"])
         self.assertEqual(self.asker.receive()["error"]["code"], "bad_request")
+
+    def test_the_catalog_contains_the_tags_of_channels_that_have_other_ones(self):
+        tags = {each["topic"]: each.get("tags") for each in self.asker.ask("catalog")["channels"]}
+        self.assertEqual(tags, {COUNTER: None, SINE: {"site": "north", "kind": "wave"}})
+        sample = self.asker.ask("snapshot", prefix=SINE)["samples"][0]
+        self.assertEqual(sample["tags"], {"site": "north", "kind": "wave"})
 
     def test_the_catalog_is_ordered_and_paged(self):
         self.published(1)

@@ -50,13 +50,15 @@ using SettingParts = std::vector<std::any>;
 
 struct DeviceSettings : NamedSection {
     std::string driver;
-    std::int64_t interval_ms = 0;  // 0: use interval_us
-    std::int64_t interval_us = 0;  // 0: use interval_ms; both 0: use sampling_interval_ms
-    SettingParts parts;            // all other settings, including those of its driver
+    std::int64_t interval_ms = 0;   // 0: use interval_us
+    std::int64_t interval_us = 0;   // 0: use interval_ms; both 0: use sampling_interval_ms
+    std::vector<std::string> tags;  // NAME=VALUE
+    SettingParts parts;             // all other settings, including those of its driver
 };
 
 /// The settings of one channel of a device. Its name is DEVICE/CHANNEL, as its topic.
 struct ChannelSettings : NamedSection {
+    std::vector<std::string> tags;  // NAME=VALUE
     SettingParts parts;
 
     [[nodiscard]] std::string_view device() const noexcept { return std::string_view(name).substr(0, name.find('/')); }

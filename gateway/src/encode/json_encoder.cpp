@@ -202,13 +202,16 @@ std::size_t JsonEncoder::encode(const TelemetrySample& sample, char* out) {
     return static_cast<std::size_t>(end - out);
 }
 
-std::string json_tags_member(const Tags& tags) {
-    std::string member;
+std::string json_tags(const Tags& tags) {
+    std::string members;
     for (const Tag& tag : tags) {
-        member += (member.empty() ? ",\"" + std::string(sample_member::tags.name) + "\":{" : ",") +
-                  json_text(tag.name) + ':' + json_text(tag.value);
+        members += (members.empty() ? "" : ",") + json_text(tag.name) + ':' + json_text(tag.value);
     }
-    return member.empty() ? member : member + '}';
+    return '{' + members + '}';
+}
+
+std::string json_tags_member(const Tags& tags) {
+    return tags.empty() ? "" : ',' + json_key(sample_member::tags) + json_tags(tags);
 }
 
 void SampleText::append(std::string& out, const TelemetrySample& sample) {

@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -66,6 +67,8 @@ class JsonEncoder {
 
 class JsonObject;
 
+/// Returns `{"site":"north"}`.
+[[nodiscard]] std::string json_tags(const Tags& tags);
 /// Returns `,"tags":{"site":"north"}`, to append to another member of a JSON object; "" without tags.
 [[nodiscard]] std::string json_tags_member(const Tags& tags);
 
@@ -76,7 +79,8 @@ class JsonObject;
 /// Limits: those of JsonEncoder. Failure: append() may throw std::bad_alloc.
 class SampleText {
   public:
-    SampleText(const ChannelTable& channels, std::int64_t epoch_ms, SharedLabels labels = nullptr)
+    SampleText(const ChannelTable& channels, std::int64_t epoch_ms,
+               SharedLabels labels = std::make_shared<const Labels>())
         : channels_(channels), encoder_(channels, epoch_ms, labels), epoch_ms_(epoch_ms), labels_(std::move(labels)) {}
 
     void append(std::string& out, const TelemetrySample& sample);

@@ -14,11 +14,22 @@
 namespace telegate {
 namespace {
 
+/// Returns whether the section of a channel has nothing but tags, or does not exist.
+bool has_only_tags(const Settings& settings, std::string_view channel) {
+    const auto found = std::find_if(settings.channels.begin(), settings.channels.end(),
+                                    [&](const ChannelSettings& each) { return each.name == channel; });
+    return found == settings.channels.end() || (found->places.size() == 1 && found->places.contains("tags"));
+}
+
 /// Returns whether the driver of this device must be recreated. Drivers use the settings of their channels, but not
-/// those that every device has; the sampler does.
-bool is_about_driver(const SettingChange& change, const std::string& device) {
+/// tags and those that every device has; the sampler does.
+bool is_about_driver(const SettingsApplier::Wanted& wanted, const SettingChange& change, const std::string& device) {
     if (change.section == "channel") {
-        return change.name.starts_with(device + '/');
+        const bool is_about_tags =
+            change.kind == SettingChange::Kind::changed
+                ? change.key == "tags"
+                : has_only_tags(wanted.from, change.name) && has_only_tags(wanted.to, change.name);
+        return change.name.starts_with(device + '/') && !is_about_tags;
     }
     const auto rows = common_rows();
     const bool is_common = std::any_of(rows.begin(), rows.end(), [&](const SettingRow& row) {
@@ -49,8 +60,9 @@ bool concerns(const std::vector<SettingChange>& changes, std::string_view sectio
 
 PlannedChange plan_change(const Settings& from, const Settings& to, const std::vector<SettingChange>& changes) {
     const auto keeps_driver = [&](const DeviceSettings& device) {
-        return std::none_of(changes.begin(), changes.end(),
-                            [&](const SettingChange& change) { return is_about_driver(change, device.name); });
+        return std::none_of(changes.begin(), changes.end(), [&](const SettingChange& change) {
+            return is_about_driver({from, to, changes}, change, device.name);
+        });
     };
     PlannedChange planned{make_plan(to, keeps_driver), {}};
     for (PlannedDevice& device : planned.plan.devices) {

@@ -162,6 +162,39 @@ void list_values(JsonObject& out, const std::vector<ChannelStatus>& channels) {
                    numbers - std::min(numbers, metric_channels_max));
 }
 
+/// Adds the tags of the devices and the channels that have tags of their own.
+void list_own_tags(JsonObject& out, const Labels& labels) {
+    constexpr MetricName of_device{
+        "telegate_device_tags", MetricType::info,
+        "Tags as labels of each device that has tags of its own, with those of the gateway."};
+    constexpr MetricName of_channel{"telegate_channel_tags", MetricType::info,
+                                    "Tags as labels of each channel that has tags of its own, with those of the "
+                                    "device and of the gateway; at most 1000 channels."};
+    if (out.describes()) {
+        out.add_metric(of_device, 1, {{"device", ""}, {"each tag", ""}});
+        out.add_metric(of_channel, 1, {{"device", ""}, {"channel", ""}, {"each tag", ""}});
+        return;
+    }
+    std::size_t channels = 0;
+    for (const auto& [name, tags] : labels.own_tags()) {
+        const std::string_view topic = name;
+        const std::size_t slash = topic.find('/');
+        const bool is_channel = slash != std::string_view::npos;
+        MetricLabels shown{{"device", topic.substr(0, slash)}};
+        if (is_channel) {
+            shown.push_back({"channel", topic.substr(slash + 1)});
+        }
+        for (const Tag& tag : tags) {
+            if (tag.name != "device" && tag.name != "channel") {  // a label must not occur twice
+                shown.push_back({tag.name, tag.value});
+            }
+        }
+        if (!is_channel || ++channels <= metric_channels_max) {
+            out.add_metric(is_channel ? of_channel : of_device, 1, shown);
+        }
+    }
+}
+
 void list_process(JsonObject& out, const ProcessFigures& process) {
     out.add_metric(counter("process_cpu_seconds", "Total user and system CPU time."), process.cpu_seconds);
     out.add_metric(gauge("process_start_time_seconds", "Start time of the process, in seconds since 1970."),
@@ -205,6 +238,7 @@ void list_metrics(JsonObject& out, const MetricsSource& source) {
     list_rest(out, source);
     list_history(out, source.history);
     list_values(out, source.snapshot.channels);
+    list_own_tags(out, *source.snapshot.labels);
     list_process(out, source.process);
     out.metrics_of_each(source.alarms, list_alarm);
 }

@@ -193,7 +193,7 @@ Plan make_plan(const Settings& settings, const std::function<bool(const DeviceSe
     plan.queue_capacity = static_cast<std::size_t>(settings.queue_size);
     plan.queue_policy = overflow_policies.value(settings.queue_policy);
     plan.sampling_schedule = to_schedule(settings, problems);
-    plan.labels = std::make_shared<const Labels>(settings);
+    plan.labels = plan_labels(settings, problems);
     plan_endpoints(settings, secret, plan, problems);
     plan.rest = plan_rest(settings, problems);
     check_addresses(settings, problems);

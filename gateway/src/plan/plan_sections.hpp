@@ -5,6 +5,7 @@
 #include "device/driver_row.hpp"
 #include "device/processing.hpp"
 #include "durable/durable_log.hpp"
+#include "encode/labels.hpp"
 #include "http/rest_options.hpp"
 #include "uplinks/uplinks.hpp"
 
@@ -18,6 +19,7 @@ namespace telegate {
 
 /// Returns the options of the durable log. A device that plays this log is a problem.
 [[nodiscard]] DurableLogOptions plan_log(const Settings& settings, std::vector<SettingsProblem>& problems);
+[[nodiscard]] SharedLabels plan_labels(const Settings& settings, std::vector<SettingsProblem>& problems);
 [[nodiscard]] std::vector<UplinkOptions> plan_uplinks(const Settings& settings, std::vector<SettingsProblem>& problems);
 /// Also checks the files, so --check reports the same problems as a start.
 [[nodiscard]] RestOptions plan_rest(const Settings& settings, std::vector<SettingsProblem>& problems);

@@ -1,3 +1,4 @@
+#include "encode/json_encoder.hpp"
 #include "encode/time_text.hpp"
 #include "rest/rest_refusals.hpp"
 #include "rest/rest_route.hpp"
@@ -26,12 +27,14 @@ void list_all_channels(JsonObject& out, std::uint64_t refused, const Write& writ
     out.add("refused", refused);
 }
 
-void list_channel_info(JsonObject& out, const ChannelInfo& info, const ChannelLedgerCounts& counts) {
+void list_channel_info(JsonObject& out, const ChannelInfo& info, const Tags& tags, const ChannelLedgerCounts& counts) {
     out.name_schema("Channel");
     out.add("topic", info.topic);
     out.add("device", info.device);
     out.add("channel", info.channel);
     out.add("unit", info.unit);
+    out.add_text_if(!tags.empty(), "tags", schema_reference("Tags"),
+                    [&](std::string& text) { text += json_tags(tags); });
     out.object("ledger", [&](JsonObject& ledger) { list_channel_ledger(ledger, counts); });
 }
 
@@ -107,13 +110,15 @@ HttpResponse get_channels(const RestCall& call) {
             list_all_channels(body, table.refused(), [](std::string& channels) { channels += "[]"; });
         });
     };
-    const auto add = [&table, ledger = call.handlers.ledger, devices = std::move(devices)](ChannelId id,
-                                                                                           std::string& out) {
+    const auto add = [&table, labels = call.handlers.sample_text->labels(), ledger = call.handlers.ledger,
+                      devices = std::move(devices)](ChannelId id, std::string& out) {
         const ChannelInfo& info = table.at(id);
         if (!devices.contains(info.device)) {
             return false;
         }
-        JsonObject::write(out, [&](JsonObject& channel) { list_channel_info(channel, info, ledger->counts_of(id)); });
+        JsonObject::write(out, [&](JsonObject& channel) {
+            list_channel_info(channel, info, tags_of(labels, info), ledger->counts_of(id));
+        });
         return true;
     };
     return channels_response(call, wanted, {frame, add});
@@ -158,7 +163,7 @@ HttpResponse get_latest(const RestCall& call) {
 }
 
 void describe_channels(JsonObject& out) {
-    out.describe_object([](JsonObject& channel) { list_channel_info(channel, {}, {}); });
+    out.describe_object([](JsonObject& channel) { list_channel_info(channel, {}, {}, {}); });
     list_all_channels(out, 0, nullptr);
 }
 

@@ -86,8 +86,8 @@ std::string ServiceAnswers::catalog(const ServiceRequest& request) {
     }
     const std::span<const ChannelId> page = topics_.page(request.prefix, request.after);
     const SharedLabels labels = parts_.text.labels();
-    std::string out = begin(request.head) + ",\"gateway\":" + json_text(gateway_of(labels)) +
-                      json_tags_member(labels == nullptr ? Tags() : labels->gateway_tags());
+    std::string out =
+        begin(request.head) + ",\"gateway\":" + json_text(labels->gateway()) + json_tags_member(labels->gateway_tags());
     if (const std::int64_t oldest = parts_.log == nullptr ? 0 : parts_.log->oldest_utc_ns(); oldest != 0) {
         out += ",\"oldest_time\":\"" + to_iso8601(oldest) + '"';
     }
@@ -100,9 +100,11 @@ std::string ServiceAnswers::catalog(const ServiceRequest& request) {
             continue;
         }
         const ChannelInfo& info = parts_.channels.at(id);
+        const Tags& tags = labels->tags(info.device, info.channel);
         out += entries++ > 0 ? ",{\"topic\":\"" : "{\"topic\":\"";
         out += info.topic + "\",\"device\":\"" + info.device + "\",\"channel\":\"" + info.channel +
-               "\",\"unit\":" + json_text(info.unit) + ",\"last_seq\":" + std::to_string(last_captured(id)) + '}';
+               "\",\"unit\":" + json_text(info.unit) + (tags == labels->gateway_tags() ? "" : json_tags_member(tags)) +
+               ",\"last_seq\":" + std::to_string(last_captured(id)) + '}';
     }
     return out + ']' + end_of(page, looked_at);
 }

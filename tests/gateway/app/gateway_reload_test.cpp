@@ -84,6 +84,12 @@ TEST_CASE("a reload applies the name and the tags of the gateway, also to payloa
     CHECK(fixture.status().labels->gateway() == "plant-8");
     CHECK(fixture.status().labels->gateway_tags() == Tags{{"site", "south"}});
     CHECK(fixture.status().ledger.at(0).balanced());
+    const auto sampled = fixture.status().ledger.at(0).sampled;
+    const std::string tagged = "[channel \"boiler/sine\"]\ntags = tank=2\n";
+    CHECK(fixture.change_to("name = plant-8\n[tags]\nsite = south\n" + rest + tagged).outcome ==
+          ReloadOutcome::applied);
+    CHECK(receives(R"("tags":{"site":"south","tank":"2"})"));
+    CHECK(fixture.status().ledger.at(0).sampled > sampled);
 }
 
 TEST_CASE("devices are added and removed, and the ledger of removed ones stays in the total", "[gateway][reload]") {

@@ -1,5 +1,6 @@
 #include "encode/cbor_encoder.hpp"
 
+#include "config/load.hpp"
 #include "encode/json_encoder.hpp"
 #include "gateway/encode/encoder_harness.hpp"
 #include "support/catch.hpp"
@@ -111,4 +112,18 @@ TEST_CASE("names, units and texts of any length have correct heads", "[gateway][
     CHECK(decode(payload)["device"] == std::string(bytes, 'd'));
     CHECK(decode(payload)["channel"] == std::string(bytes, 'c'));
     CHECK(decode(payload)["unit"] == std::string(4 * bytes, 'u'));
+}
+
+TEST_CASE("a CBOR sample has the tags of its channel, and other ones after a change", "[gateway][cbor]") {
+    CborHarness h;
+    const auto labels = [](const std::string& tags) {
+        return std::make_shared<const Labels>(parse_settings(
+            "[tags]\nsite = a\n[device \"boiler\"]\ndriver = simulated\n[channel \"boiler/temp\"]\n" + tags, "t.ini"));
+    };
+    h.encoder = CborEncoder(h.channels, epoch_ms, labels("tags = site=b, line=3\n"));
+    CHECK(decode(h.encode(h.real(1)))["tags"] == json{{"site", "b"}, {"line", "3"}});
+    h.encoder.set_labels(labels(""));
+    CHECK(decode(h.encode(h.real(1)))["tags"] == json{{"site", "a"}});
+    h.encoder.set_labels(nullptr);
+    CHECK_FALSE(decode(h.encode(h.real(1))).contains("tags"));
 }

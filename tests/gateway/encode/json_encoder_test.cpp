@@ -1,5 +1,6 @@
 #include "encode/json_encoder.hpp"
 
+#include "config/load.hpp"
 #include "gateway/encode/encoder_harness.hpp"
 #include "support/catch.hpp"
 #include "support/rounds.hpp"
@@ -193,4 +194,18 @@ TEST_CASE("names and units of any length and with any bytes are encoded correctl
         CHECK(parsed["channel"] == name + std::to_string(unit.size()));
         CHECK(parsed["unit"] == unit);
     }
+}
+
+TEST_CASE("a JSON sample has the tags of its channel, and other ones after a change", "[gateway][json]") {
+    JsonHarness h;
+    const auto labels = [](const std::string& tags) {
+        return std::make_shared<const Labels>(parse_settings(
+            "[tags]\nsite = a\n[device \"boiler\"]\ndriver = simulated\n[channel \"boiler/temp\"]\n" + tags, "t.ini"));
+    };
+    h.encoder = JsonEncoder(h.channels, epoch_ms, labels("tags = site=b, line=3\n"));
+    CHECK(json::parse(h.encode(h.real(1)))["tags"] == json{{"site", "b"}, {"line", "3"}});
+    h.encoder.set_labels(labels(""));
+    CHECK(json::parse(h.encode(h.real(1)))["tags"] == json{{"site", "a"}});
+    h.encoder.set_labels(nullptr);
+    CHECK_FALSE(json::parse(h.encode(h.real(1))).contains("tags"));
 }

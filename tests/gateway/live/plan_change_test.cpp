@@ -4,6 +4,7 @@
 #include "support/catch.hpp"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace telegate;
@@ -53,6 +54,19 @@ TEST_CASE("sampling settings of a device do not affect its driver", "[gateway][p
     CHECK(planned.devices.set.empty());
     REQUIRE(planned.devices.adjusted.size() == 1);
     CHECK(planned.devices.adjusted.front().name == "ab");
+}
+
+TEST_CASE("tags of devices and channels affect no driver", "[gateway][plan_change]") {
+    const std::string tagged = "[channel \"ab/sine\"]\ntags = x=1\n";
+    for (const auto& [from, to] : {std::pair<std::string, std::string>{"", "tags = x=1\n"},
+                                   {"tags = x=1\n", "tags = y=1\n"},
+                                   {"", tagged},
+                                   {tagged, ""},
+                                   {tagged + "unit = V\n", tagged.substr(0, tagged.find("tags")) + "unit = V\n"}}) {
+        CAPTURE(from, to);
+        CHECK(change(two_devices + from, two_devices + to).devices.empty());
+    }
+    CHECK(set_names(change(two_devices, two_devices + tagged + "unit = V\n")) == Names{"ab"});
 }
 
 TEST_CASE("a changed driver setting creates another driver", "[gateway][plan_change]") {

@@ -146,6 +146,17 @@ TEST_CASE("tags are the labels of one metric, which is absent without tags", "[g
     CHECK(has_line(call("GET", "/metrics").body, "telegate_tags_info{site=\"north\",line=\"3\"} 1"));
 }
 
+TEST_CASE("devices and channels with tags of their own have them as labels", "[gateway][metrics]") {
+    RestCaller call;
+    call.gateway.snapshot.labels = std::make_shared<const Labels>(
+        parse_settings("[tags]\nsite = a\n[device \"host\"]\ndriver = host\ntags = line=3, device=x\n"
+                       "[channel \"host/cpu\"]\ntags = line=4\n",
+                       "t.ini"));
+    const std::string text = call("GET", "/metrics").body;
+    CHECK(has_line(text, R"(telegate_device_tags_info{device="host",site="a",line="3"} 1)"));
+    CHECK(has_line(text, R"(telegate_channel_tags_info{device="host",channel="cpu",site="a",line="4"} 1)"));
+}
+
 TEST_CASE("the samples of a metric follow each other, whatever the order in which they are added",
           "[gateway][metrics]") {
     MetricText text;

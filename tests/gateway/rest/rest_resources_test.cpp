@@ -275,6 +275,13 @@ TEST_CASE("channels are listed, optionally by prefix", "[gateway][rest]") {
     CHECK(call.request("GET", "/channels?prefix=hosts")["channels"].empty());
 }
 
+TEST_CASE("a channel is listed with its tags", "[gateway][rest]") {
+    Sampled call;
+    call.gateway.sample_text.set_labels(std::make_shared<const Labels>(
+        parse_settings("[tags]\nsite = a\n[device \"host\"]\ndriver = host\ntags = line=3\n", "t.ini")));
+    CHECK(call.request("GET", "/channels?prefix=host/")["channels"][0]["tags"] == json{{"site", "a"}, {"line", "3"}});
+}
+
 TEST_CASE("channels are listed in pieces, however many there are", "[gateway][rest]") {
     Sampled call;
     for (int channel = 2; channel < 1'000; ++channel) {

@@ -1,5 +1,6 @@
 #include "uplinks/message_encoder.hpp"
 
+#include "config/load.hpp"
 #include "core/endian.hpp"
 #include "encode/record_encoder.hpp"
 #include "support/catch.hpp"
@@ -142,6 +143,19 @@ TEST_CASE("a block becomes lines of samples and gap notices in order", "[gateway
     CHECK(lines[1]["reason"] == "retention");
     CHECK(lines[1]["time"] == lines[2]["time"]);
     CHECK(lines[3]["device"] == "host");
+}
+
+TEST_CASE("each sample of a message has the tags of its own channel", "[gateway][uplinks]") {
+    const Settings settings = parse_settings(
+        "[tags]\nsite = north\n[device \"plant\"]\ndriver = simulated\n[channel \"plant/level\"]\ntags = tank=2\n",
+        "t.ini");
+    MessageEncoder encoder(std::make_shared<const Labels>(settings), {});
+    Block block;
+    block.add(5, 1);
+    block.add(2, 1);
+    const auto lines = parse_lines(encode_block(encoder, block).at(0).payload);
+    CHECK(lines.at(0)["tags"] == nlohmann::json{{"site", "north"}, {"tank", "2"}});
+    CHECK(lines.at(1)["tags"] == nlohmann::json{{"site", "north"}});
 }
 
 TEST_CASE("messages are limited in samples and bytes", "[gateway][uplinks]") {
