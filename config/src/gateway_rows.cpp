@@ -54,12 +54,14 @@ constexpr std::array rows{
                .meaning = "Minimum severity of the log lines that are written.", .slot = slot_of<&S::log_level>},
     SettingRow{.section = "gateway", .key = "history_bytes", .rule = WholeRule{.min = 65'536, .max = 1'073'741'824},
                .unit = "bytes",
+               .applies = Applies::live,
                .meaning = "Memory for the history: the last samples, 64 bytes each, which replays, REST and event "
                           "streams return. 1 MiB holds 12,288 samples (2 seconds at 5,000 samples/s) plus 3,640 of "
                           "quiet channels (history_per_channel). The memory is allocated as samples arrive.",
                .slot = slot_of<&S::history_bytes>},
     SettingRow{.section = "gateway", .key = "history_per_channel", .rule = WholeRule{.min = 0, .max = 10'000},
                .unit = "samples",
+               .applies = Applies::live,
                .meaning = "Minimum number of samples that the history keeps for each channel, however many samples "
                           "other channels produce. A quarter of history_bytes is reserved for them, 72 bytes each; it "
                           "is only used for channels that have fewer samples among the last samples of all channels. "
@@ -69,6 +71,7 @@ constexpr std::array rows{
                .slot = slot_of<&S::history_per_channel>},
     SettingRow{.section = "gateway", .key = "history_age", .rule = WholeRule{.min = 0, .max = 31'536'000'000},
                .unit = "ms",
+               .applies = Applies::live,
                .meaning = "Maximum age of samples in the history. Older samples are not returned, even if they are "
                           "still in memory. 0 means no limit.",
                .slot = slot_of<&S::history_age_ms>},

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""History (gateway/src/line/history.hpp, gateway/src/line/history.cpp): a sample is read whole, or it was
+"""History (gateway/src/line/history_buffer.hpp, gateway/src/line/history_buffer.cpp): a sample is read whole, or it was
 kept before it was overwritten."""
 
 import unittest

@@ -66,6 +66,7 @@ struct GatewayFixture {
     const ChannelTable& channels() const { return gateway->channels_; }
     EventLog& events() const { return gateway->events_; }
     Alarms& alarms() const { return gateway->alarms_; }
+    const History& history() const { return gateway->consumers_.history; }
     LogHistory& log_history() { return *gateway->log_history_; }
     DurableLogStatus log_status() const { return gateway->consumers_.durable_log->status(); }
     /// Returns the last sequence number of the channel that the pump has passed on. Only after stop().

@@ -87,7 +87,7 @@ Gateway::Gateway(const Settings& settings, Plan plan, Log& log, ReloadSource sou
       unclaimed_sections_(unclaimed_parts()),
       settings_applier_({sampler_, sampling_threads_, queue_, reactor_, publishers_, services_.endpoints(), heartbeats_,
                          log_level_, consumers_.durable_log.get(), uplinks_, events_, alarms_, sample_text_,
-                         consumers_.format_feeds,
+                         consumers_.format_feeds, consumers_.history,
                          [this] {
                              feed_consumers();
                          }}),

@@ -1,101 +1,65 @@
 #pragma once
 
-#include "core/clock.hpp"
-#include "core/telemetry_sample.hpp"
-#include "line/kept_samples.hpp"
+#include "line/history_buffer.hpp"
 #include "line/sample_consumer.hpp"
 
-#include <atomic>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <memory>
+#include <mutex>
 #include <span>
+#include <string_view>
 
 namespace telegate {
 
-/// The most recent samples in the order of publication; each has a position, counted from 0 at the start. A full buffer
-/// overwrites its oldest samples without waiting for readers. Samples older than the age limit are hidden, as if
-/// overwritten.
+/// The most recent samples in the order of publication; each has a position, counted from 0 at the start. Its size can
+/// change: another buffer then replaces the present one and takes over its samples. See HistoryBuffer.
 ///
-/// With `per_channel`, a quarter of the memory is for rarely published channels: it keeps their last samples at their
-/// positions when samples of other channels overwrite them (KeptSamples). So all positions at or after oldest() are
-/// held, and some of those between first() and oldest().
-///
-/// Threads: consume() and gap(): one; read() and the rest: any. A reader never blocks the writer: it copies, then
-/// checks whether the writer has overtaken it, and omits samples that may have been overwritten. The writer releases
-/// the claim, the words and the number of written samples, in this order; a reader acquires the number, the words and
-/// the claim. So it sees the words of all written samples, and after a newer word it also sees the claim and what was
-/// kept. Limits: at most `bytes`, 64 per sample, at least one sample; with `per_channel`, 20 more bytes per channel. A
-/// page uses memory only after its first write. Ages use the monotonic clock, so that a step of the wall clock neither
-/// hides nor reveals samples. Failure: the constructor throws std::bad_alloc if the address space is exhausted.
+/// Threads: consume(), gap() and replace(): one; the rest: any. A reader never blocks the writer.
+/// Limits, Failure: those of HistoryBuffer; while the size changes, both buffers use memory.
 class History final : public SampleConsumer {
   public:
-    struct Read {
-        std::size_t count = 0;     // samples copied; their positions end at `next`
-        std::uint64_t next = 0;    // position for the next read
-        std::uint64_t missed = 0;  // positions at or after the requested one that are no longer held
-    };
+    using Read = HistoryRead;
 
-    /// `age_max` 0: no limit. `clock` must outlive the history; null: the system clock. `per_channel`: minimum number
-    /// of samples of each channel; 0: none.
+    /// See HistoryLimits. `clock` must outlive the history; null: the system clock.
     explicit History(std::size_t bytes, Duration age_max = Duration(0), const Clock* clock = nullptr,
                      std::size_t per_channel = 0);
 
     [[nodiscard]] std::string_view name() const noexcept override { return "history"; }
-    void consume(std::span<const TelemetrySample> samples) noexcept override;
+    void consume(std::span<const TelemetrySample> samples) noexcept override { writer_->consume(samples); }
     void gap(const SampleGap& gap) noexcept override { missing_ += gap.samples(); }
-    [[nodiscard]] ConsumerLedger ledger() const noexcept override { return {position(), missing_}; }
+    [[nodiscard]] ConsumerLedger ledger() const noexcept override { return {writer_->position(), missing_}; }
 
-    /// Returns the position of the next sample, which is the number of samples written.
-    [[nodiscard]] std::uint64_t position() const noexcept { return written_.load(std::memory_order_acquire); }
-    /// Returns the oldest position from which all samples are held and not too old; it may be overwritten before a
-    /// read().
-    [[nodiscard]] std::uint64_t oldest() const noexcept;
-    /// Returns the oldest position that is held and not too old.
-    [[nodiscard]] std::uint64_t first() const noexcept;
-    /// Returns the position of the first sample captured at or after this time; position() if there is none. Samples
-    /// are captured in the order of their monotonic times.
-    [[nodiscard]] std::uint64_t first_since(MonoTime time) const noexcept;
-    /// Like first_since(), by UTC, for a clock that may have been set in between: checks up to first_where_checks_max
-    /// positions spread over all held ones, takes the first that is not before `time_utc_ns`, then finds the exact
-    /// position between it and the previous one. If the clock was set back, only samples between two checked positions
-    /// can be missed.
-    [[nodiscard]] std::uint64_t first_since_utc(std::int64_t time_utc_ns) const noexcept;
-    /// Returns the maximum number of samples, without those in kept().
-    [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
-    /// Returns null without `per_channel`.
-    [[nodiscard]] const KeptSamples* kept() const noexcept { return kept_ ? &*kept_ : nullptr; }
+    /// Returns an empty buffer for replace(). Threads: any.
+    [[nodiscard]] std::shared_ptr<HistoryBuffer> prepare(const HistoryLimits& limits) const {
+        return std::make_shared<HistoryBuffer>(limits, clock_);
+    }
+    /// Continues with a prepared buffer, to which it copies the samples: at most about 0.1 s for each 100 MiB.
+    void replace(std::shared_ptr<HistoryBuffer> buffer) noexcept;
 
-    /// Copies samples starting at `position`, the oldest first, up to the first position that is not held. `position +
-    /// missed + count == next`; `count` is 0 only if there is no sample at or after `next`, or if the writer overtook
-    /// this read completely.
-    [[nodiscard]] Read read(std::uint64_t position, std::span<TelemetrySample> out) const noexcept;
+    /// The following functions are those of the buffer.
+    [[nodiscard]] std::uint64_t position() const noexcept { return buffer()->position(); }
+    [[nodiscard]] std::uint64_t oldest() const noexcept { return buffer()->oldest(); }
+    [[nodiscard]] std::uint64_t first() const noexcept { return buffer()->first(); }
+    [[nodiscard]] std::uint64_t first_since(MonoTime time) const noexcept { return buffer()->first_since(time); }
+    [[nodiscard]] std::uint64_t first_since_utc(std::int64_t time_utc_ns) const noexcept {
+        return buffer()->first_since_utc(time_utc_ns);
+    }
+    [[nodiscard]] std::size_t capacity() const noexcept { return buffer()->capacity(); }
+    [[nodiscard]] Read read(std::uint64_t position, std::span<TelemetrySample> out) const noexcept {
+        return buffer()->read(position, out);
+    }
+    /// Returns null without HistoryLimits::per_channel.
+    [[nodiscard]] std::shared_ptr<const KeptSamples> kept() const noexcept;
 
   private:
-    static constexpr std::size_t words_per_sample = sizeof(TelemetrySample) / sizeof(std::uint64_t);
+    [[nodiscard]] std::shared_ptr<const HistoryBuffer> buffer() const noexcept;
 
-    void write_run(std::span<const TelemetrySample> samples) noexcept;
-    void sweep(std::uint64_t end) noexcept;
-    [[nodiscard]] std::int64_t word_at(std::uint64_t position, std::size_t byte) const noexcept;
-    [[nodiscard]] std::uint64_t first_young(std::uint64_t held) const noexcept;
-    [[nodiscard]] std::int64_t oldest_mono_ns() const noexcept;
-    [[nodiscard]] std::uint64_t first_held(std::uint64_t claimed) const noexcept;
-    [[nodiscard]] KeptSamples::Run read_kept(std::uint64_t position, std::uint64_t end,
-                                             std::span<TelemetrySample> out) const noexcept;
-
-    const std::size_t capacity_;
-    const std::int64_t age_max_ns_;  // 0: none
     const Clock& clock_;
-    MappedMemory<std::uint64_t> words_;
-    std::optional<KeptSamples> kept_;
+    std::shared_ptr<HistoryBuffer> writer_;  // for the writer, without the mutex
+    mutable std::mutex mutex_;               // guards buffer_; held only to copy it
+    std::shared_ptr<const HistoryBuffer> buffer_;
     std::uint64_t missing_ = 0;  // for the writer
-    std::size_t slot_ = 0;       // of the next sample; for the writer
-    std::uint64_t swept_ = 0;    // all samples before it were passed to kept_; for the writer
-    // On a separate cache line, because readers load them repeatedly.
-    alignas(64) std::atomic<std::uint64_t> claimed_{0};  // words of samples below claimed_ - capacity_ may be changing
-    std::atomic<std::uint64_t> written_{0};
-    mutable std::atomic<std::uint64_t> young_{0};  // lower bound of the positions that are not too old
 };
 
 }  // namespace telegate

@@ -49,6 +49,11 @@ bool is_sampled_alike(const DeviceOptions& a, const DeviceOptions& b) {
            a.errors_before_safe == b.errors_before_safe && a.breaker == b.breaker && a.started == b.started;
 }
 
+HistoryLimits history_limits(const Settings& settings) {
+    return {static_cast<std::size_t>(settings.history_bytes), std::chrono::milliseconds(settings.history_age_ms),
+            static_cast<std::size_t>(settings.history_per_channel)};
+}
+
 constexpr const char* late_io = "the I/O thread did not respond in time";
 
 bool concerns(const std::vector<SettingChange>& changes, std::string_view section) {
@@ -91,6 +96,8 @@ std::string SettingsApplier::change(const Wanted& wanted) {
     if (wanted.dry_run) {
         return "";
     }
+    const HistoryLimits history = history_limits(wanted.to);
+    const auto history_buffer = history == history_limits(wanted.from) ? nullptr : parts_.history.prepare(history);
     const Endpoints endpoints = bind(wanted, planned);
     parts_.alarms.expect(wanted.to);
     try {
@@ -111,6 +118,9 @@ std::string SettingsApplier::change(const Wanted& wanted) {
         parts_.log->change(planned.plan.log);
     }
     change_uplinks(wanted, planned.plan);
+    if (history_buffer != nullptr) {
+        parts_.reactor.post([&changed = parts_.history, history_buffer] { changed.replace(history_buffer); });
+    }
     if (wanted.from.heartbeat_ms != wanted.to.heartbeat_ms) {
         parts_.reactor.post(
             [&heartbeats = parts_.heartbeats, interval = std::chrono::milliseconds(wanted.to.heartbeat_ms)] {

@@ -12,6 +12,7 @@
 #include "endpoints/service_endpoints.hpp"
 #include "events/alarms.hpp"
 #include "events/events.hpp"
+#include "line/history.hpp"
 #include "log/log_level.hpp"
 #include "plan/plan.hpp"
 #include "publish/format_feeds.hpp"
@@ -67,6 +68,7 @@ class SettingsApplier {
         Alarms& alarms;
         SampleText& sample_text;  // has the labels in force
         FormatFeeds& format_feeds;
+        History& history;
         /// Called on the reactor's thread when the formats with endpoints have changed.
         std::function<void()> on_formats;
     };

@@ -101,12 +101,12 @@ void list_rest(JsonObject& out, const MetricsSource& source) {
 
 /// The metrics of quiet channels have no sample if the history does not retain them.
 void list_history(JsonObject& out, const History* history) {
-    const KeptSamples* const kept = history != nullptr ? history->kept() : nullptr;
+    const auto kept = history != nullptr ? history->kept() : nullptr;
     const auto of = [history](auto get) {
         return history != nullptr ? std::optional(get(*history)) : std::nullopt;
     };
-    const auto of_kept = [kept](std::size_t (KeptSamples::*get)() const noexcept) {
-        return kept != nullptr ? std::optional((kept->*get)()) : std::nullopt;
+    const auto of_kept = [&kept](std::size_t (KeptSamples::*get)() const noexcept) {
+        return kept != nullptr ? std::optional(((*kept).*get)()) : std::nullopt;
     };
     out.add_metric(counter("telegate_history_written", "Samples written to the history."),
                    of([](const History& h) { return h.position(); }));

@@ -92,6 +92,21 @@ TEST_CASE("a reload applies the name and the tags of the gateway, also to payloa
     CHECK(fixture.status().ledger.at(0).sampled > sampled);
 }
 
+TEST_CASE("a reload applies the size of the history, which keeps its samples", "[gateway][reload]") {
+    ReloadFixture fixture("history_bytes = 64KiB\nhistory_per_channel = 0\n" + rest_section + boiler_device);
+    CHECK(fixture.history().capacity() == 1'024);
+    CHECK(eventually([&] { return fixture.history().position() > 100; }));
+    CHECK(fixture
+              .change_to("history_bytes = 1MiB\nhistory_per_channel = 3\nhistory_age = 1h\n" + rest_section +
+                         boiler_device)
+              .outcome == ReloadOutcome::applied);
+    CHECK(eventually([&] { return fixture.history().capacity() == 12'288; }));
+    CHECK(fixture.history().kept()->per_channel() == 3);
+    CHECK(eventually([&] { return fixture.history().position() > 2'000; }));
+    CHECK(fixture.history().oldest() < 1'000);
+    CHECK(fixture.status().ledger.at(0).balanced());
+}
+
 TEST_CASE("devices are added and removed, and the ledger of removed ones stays in the total", "[gateway][reload]") {
     ReloadFixture fixture(rest_section + boiler_device);
     CHECK(fixture.wait_for([](const StatusSnapshot& s) { return total(s).published > 0; }));

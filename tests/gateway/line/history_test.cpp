@@ -121,6 +121,50 @@ TEST_CASE("readers of a fast history get only whole samples and the number of mi
     CHECK(unaccounted == 0);
 }
 
+TEST_CASE("a history of another size continues with the samples at their positions", "[gateway][history]") {
+    Written h(16, 40);
+    const std::size_t capacity = GENERATE(1U, 7U, 16U, 50U);
+    CAPTURE(capacity);
+    h.history.replace(h.history.prepare({capacity * sizeof(TelemetrySample)}));
+    CHECK(h.history.capacity() == capacity);
+    CHECK(h.history.position() == 40);
+    CHECK(h.history.oldest() == 40 - std::min<std::size_t>(capacity, 16));
+    h.write(20);
+    const std::uint64_t oldest = std::max<std::uint64_t>(24, 60 - capacity);
+    const auto read = h.history.read(0, h.out);
+    CHECK(read.missed == oldest);
+    REQUIRE(read.next == 60);
+    for (std::size_t i = 0; i < read.count; ++i) {
+        CHECK(is_whole(h.out[i], oldest + i));
+    }
+    CHECK(h.history.ledger().taken == 60);
+}
+
+TEST_CASE("a reader sees whole samples while the size of the history changes", "[gateway][history]") {
+    Written h(64, 64);
+    std::atomic<bool> ends{false};
+    std::atomic<std::uint64_t> wrong{0};
+    std::thread reader([&] {
+        std::array<TelemetrySample, 100> out;
+        std::uint64_t position = 0;
+        while (!ends) {
+            const auto read = h.history.read(position, out);
+            wrong += position + read.missed + read.count == read.next ? 0 : 1;
+            for (std::size_t i = 0; i < read.count; ++i) {
+                wrong += is_whole(out[i], read.next - read.count + i) ? 0 : 1;
+            }
+            position = read.next;
+        }
+    });
+    for (std::size_t round = 0; round < 300; ++round) {
+        h.write(10);
+        h.history.replace(h.history.prepare({(1 + round * 37 % 200) * sizeof(TelemetrySample)}));
+    }
+    ends = true;
+    reader.join();
+    CHECK(wrong == 0);
+}
+
 namespace {
 
 /// One sample per second, the first one now.
@@ -159,6 +203,15 @@ TEST_CASE("samples that are too old are not returned and are counted as missed",
     h.write(3);
     CHECK(h.history.oldest() == 30);
     CHECK(h.history.read(0, h.out).count == 3);
+}
+
+TEST_CASE("a longer age limit shows the samples that are still in memory", "[gateway][history]") {
+    Aged h(64, std::chrono::seconds(10));
+    h.write(30);
+    CHECK(h.history.oldest() == 20);
+    h.history.replace(h.history.prepare({64 * sizeof(TelemetrySample), std::chrono::seconds(25)}));
+    CHECK(h.history.oldest() == 5);
+    CHECK(h.history.read(5, h.out).count == 25);
 }
 
 TEST_CASE("the age limit and the size limit apply together", "[gateway][history]") {

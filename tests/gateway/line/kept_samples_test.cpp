@@ -230,3 +230,22 @@ TEST_CASE("readers get only whole samples of quiet channels while others are wri
     }
     CHECK(wrong == 0);
 }
+
+TEST_CASE("samples of quiet channels survive another size of the history", "[gateway][history]") {
+    WrittenKept h;
+    h.write(7, 20);
+    h.write(1, 2'000);
+    h.write(7, 2);
+    h.write(1, 2'000);
+    const auto before = h.held();
+    REQUIRE(before.at(7).size() >= 16);
+    h.history.replace(h.history.prepare({2 * history_bytes, Duration(0), 16}));
+    CHECK(h.held() == before);
+    h.history.replace(h.history.prepare({history_bytes, Duration(0), 16}));
+    CHECK(h.held() == before);
+    h.write(1, 5'000);
+    CHECK(h.held().at(7).size() >= 16);
+    h.history.replace(h.history.prepare({history_bytes, Duration(0), 0}));
+    CHECK_FALSE(h.held().contains(7));
+    CHECK(h.history.kept() == nullptr);
+}
