@@ -43,15 +43,6 @@ void add_changed(std::string_view kind, const SectionInstance& from, const Secti
     }
 }
 
-/// Returns how an added or removed section takes effect: live if all of its settings are.
-Applies applies_of(std::string_view section) {
-    const auto table = settings_table();
-    const bool any_restart = std::any_of(table.begin(), table.end(), [&](const SettingRow& row) {
-        return row.section == section && row.applies == Applies::restart;
-    });
-    return any_restart ? Applies::restart : Applies::live;
-}
-
 using ByName = std::map<std::string_view, const SectionInstance*>;
 
 ByName by_name(const std::vector<SectionInstance>& instances) {
@@ -69,7 +60,7 @@ void add_section(std::string_view kind, Settings& before, Settings& after, std::
     const ByName to_by_name = by_name(to);
     const auto whole = [&](const SectionInstance& instance, Kind how) {
         const Applies applies = how == Kind::added ? applies_with(kind, instance) : Applies::live;
-        changes.push_back({std::string(kind), instance.name, "", "", "", std::max(applies, applies_of(kind)), how});
+        changes.push_back({std::string(kind), instance.name, "", "", "", applies, how});
     };
     for (const SectionInstance& each : from) {
         if (!to_by_name.contains(each.name)) {
@@ -112,6 +103,16 @@ std::vector<SettingChange> diff(const Settings& from, const Settings& to) {
         add_section(section.name, before, after, changes);
     }
     return changes;
+}
+
+Settings without_restarts(const Settings& in_force, Settings wanted) {
+    Settings before = in_force;  // the table's slots need mutable settings
+    for (const SettingRow& row : settings_table()) {
+        if (row.applies == Applies::restart) {
+            row.slot.set(&wanted, row.slot.get(&before));
+        }
+    }
+    return wanted;
 }
 
 }  // namespace telegate

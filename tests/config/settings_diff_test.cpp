@@ -63,3 +63,20 @@ TEST_CASE("if the driver of a device changes, only settings of all drivers are c
                        "[device \"a\"]\ndriver = host\n") ==
           Texts{"device.a.driver simulated -> host changed live", "device.a.autostart no -> yes changed live"});
 }
+
+TEST_CASE("settings without those that need a restart keep the values in force of these", "[config][diff]") {
+    const Settings in_force = parse_settings("[rest]\nlisten = 127.0.0.1:1\n[log]\npath = /a\n", "a.ini");
+    const Settings wanted = parse_settings(
+        "queue_size = 5\n[log]\npath = /b\nage_max = 1h\n" + std::string(boiler_and_pump) + "[tags]\nsite = a\n",
+        "b.ini");
+    const Settings applied = without_restarts(in_force, wanted);
+    CHECK(applied.rest_port == 1);
+    CHECK(applied.log.path == "/a");
+    CHECK(applied.log.age_max_ms == 3'600'000);
+    for (const SettingChange& change : diff(in_force, applied)) {
+        CHECK(change.applies != Applies::restart);
+    }
+    for (const SettingChange& change : diff(applied, wanted)) {
+        CHECK(change.applies == Applies::restart);
+    }
+}

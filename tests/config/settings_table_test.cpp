@@ -86,6 +86,11 @@ TEST_CASE("a setting of a type belongs to a section that has this type", "[confi
     });
 }
 
+TEST_CASE("a setting that needs a restart is in a section without a name", "[config][table]") {
+    for_each_row(
+        [](const SettingRow& row) { CHECK((row.applies != Applies::restart || !find_section(row.section)->named())); });
+}
+
 TEST_CASE("an optional setting has no other value that means the default", "[config][table]") {
     for_each_row([](const SettingRow& row) {
         const auto* const whole = std::get_if<WholeRule>(&row.rule);

@@ -246,11 +246,13 @@ class TheRunningGateway(unittest.TestCase):
         with open(gateway.config) as file:
             before = file.read()
         with open(gateway.config, "w") as file:
-            file.write("queue_size = 4321\n" + before)
+            file.write("queue_size = 4321\nio_threads = 2\n" + before)
         gateway.send(signal.SIGHUP)
         gateway.wait_for_line("key=gateway.queue_size")
         gateway.wait_for_line("outcome=applied")
+        gateway.wait_for_line("setting waits for a restart key=gateway.io_threads from=1 to=2")
         status = gateway.status()
+        self.assertEqual(status["config"]["last_reload"]["needs_restart"], ["gateway.io_threads"])
         self.assertEqual(status["queue"]["capacity"], 4321)
         self.assertEqual(status["config"]["generation"], 2)
 

@@ -33,6 +33,7 @@ except SystemExit:  # it prints what is missing
 AXE = pathlib.Path(os.environ.get("TELEGATE_CHECKERS", "")) / "node/node_modules/axe-core/axe.min.js"
 VIEWS = ("overview", "channels", "delivery", "ledger", "settings")
 SETTINGS = """[gateway]
+name = plant-7
 queue_size = 1000
 [log]
 path = {folder}/log
@@ -161,6 +162,12 @@ class ThePage(unittest.TestCase):
             "return Object.fromEntries([...document.querySelectorAll('.figures > div')].map(each => [...each.children].map(part => part.textContent)))")
         eventually(lambda: figures().get("Channels") == str(len(self.gateway.status()["channels"]["last"])), "number of channels")
         eventually(lambda: figures()["Active alarms"] == "1", "number of alarms")
+
+    def test_the_title_has_the_view_and_the_name_of_the_gateway(self):
+        title = lambda: self.browser.run("return document.title")  # noqa: E731
+        eventually(lambda: title() == "Overview – plant-7 – Telegate", "title")
+        self.go("#/ledger")
+        eventually(lambda: title() == "Ledger and losses – plant-7 – Telegate", "title of another view")
 
     def test_a_device_is_stopped_and_started_by_clicking(self):
         row = self.device_row("signal")

@@ -35,4 +35,7 @@ struct SettingChange {
 /// the settings that all types share are compared, and only the latter for the channels of a device.
 [[nodiscard]] std::vector<SettingChange> diff(const Settings& from, const Settings& to);
 
+/// Returns `wanted` with the values in force of all settings that need a restart. These are in sections without a name.
+[[nodiscard]] Settings without_restarts(const Settings& in_force, Settings wanted);
+
 }  // namespace telegate

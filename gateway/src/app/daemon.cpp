@@ -38,11 +38,10 @@ std::string places_text(const char* what, const std::vector<std::string>& urls, 
     return urls.empty() ? none : what + joined(urls);
 }
 
-/// Returns the failure of the last reload for the service status, because `systemctl reload` itself never fails. "" if
-/// it succeeded.
+/// Returns what the last reload did not change, for the service status, because `systemctl reload` itself never fails.
 std::string reload_text(const std::optional<ReloadStatus>& last) {
     if (!last || !is_refusal(last->outcome)) {
-        return "";
+        return !last || last->needs_restart.empty() ? "" : "; waits for a restart: " + joined(last->needs_restart);
     }
     const std::string count = std::to_string(last->problems_count);
     return "; settings not changed: " + count + (last->problems_count == 1 ? " problem" : " problems") +

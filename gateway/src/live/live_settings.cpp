@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <iterator>
 #include <map>
 #include <stdexcept>
 #include <string>
@@ -144,6 +145,18 @@ bool is_refusal(ReloadOutcome outcome) noexcept {
            outcome == ReloadOutcome::failed || outcome == ReloadOutcome::conflict;
 }
 
+std::vector<std::string> keys_that_need_restart(const ReloadReport& report) {
+    std::vector<std::string> keys;
+    for (const auto* const changes : {&report.changes, &report.waiting}) {
+        for (const SettingChange& change : *changes) {
+            if (change.applies == Applies::restart) {
+                keys.push_back(key_text(change));
+            }
+        }
+    }
+    return keys;
+}
+
 std::string_view to_string(ReloadOutcome outcome) noexcept {
     switch (outcome) {
         case ReloadOutcome::applied: return "applied";
@@ -258,8 +271,7 @@ ReloadReport LiveSettings::reload(std::string_view who, bool dry_run) {
         if (!source_.load) {
             throw std::runtime_error("there is no settings source to reload from");
         }
-        const Settings settings = load();
-        change_to(settings, {dry_run, true, who}, report);
+        const Settings settings = apply_loaded(load(), {dry_run, true, who}, report);
         for (SettingsProblem& problem : report.problems) {
             problem.key = problem.setting;
         }
@@ -268,6 +280,31 @@ ReloadReport LiveSettings::reload(std::string_view who, bool dry_run) {
             loaded_ = is_refusal(report.outcome) ? loaded_ : settings;
         }
     });
+}
+
+/// Applies settings without those that need a restart, and returns them.
+Settings LiveSettings::apply_loaded(const Settings& settings, const How& how, ReloadReport& report) {
+    const std::shared_ptr<const Settings> before = generations_.back().settings;
+    const std::vector<SettingChange> changes = diff(*before, settings);
+    std::copy_if(changes.begin(), changes.end(), std::back_inserter(report.waiting),
+                 [](const SettingChange& change) { return change.applies == Applies::restart; });
+    if (report.waiting.empty()) {
+        change_to(settings, how, report);
+        return settings;
+    }
+    // First, because nothing of invalid settings is applied.
+    (void)change_({*before, settings, changes, true, how.may_remove_data});
+    Settings others = without_restarts(*before, settings);
+    try {
+        change_to(others, how, report);
+    } catch (const SettingsError& error) {  // some of them work only together with those that need a restart
+        report.outcome = ReloadOutcome::needs_restart;
+        report.changes = changes;
+        report.waiting.clear();
+        report.problems = restarts_in(changes);
+        report.problems.insert(report.problems.end(), error.problems().begin(), error.problems().end());
+    }
+    return others;
 }
 
 void LiveSettings::reload_files(const Settings& settings, ReloadReport& report) const {
@@ -442,6 +479,7 @@ void LiveSettings::record(const ReloadReport& report, std::string_view who) {
     last.who = who;
     last.outcome = report.outcome;
     last.changes_count = report.changes.size();
+    last.needs_restart = keys_that_need_restart(report);
     last.problem = report.problems.empty() ? "" : report.problems.front().text();
     last.problems_count = report.problems.size();
     const std::lock_guard lock(mutex_);
@@ -460,6 +498,9 @@ void LiveSettings::log(const ReloadReport& report, std::string_view who) const {
                            .add("generation", report.generation)
                            .add("changes", report.changes.size())
                            .add("by", who);
+    if (!report.waiting.empty()) {
+        fields.add("needs_restart", report.waiting.size());
+    }
     if (is_good) {
         if (report.credentials != CredentialsRead::none) {
             fields.add("credentials", to_string(report.credentials));
@@ -467,6 +508,13 @@ void LiveSettings::log(const ReloadReport& report, std::string_view who) const {
         log_.info_each({"settings reloaded", fields});
     } else {
         log_.error_each({"settings not changed", fields});
+    }
+    for (const SettingChange& change : report.waiting) {
+        log_.warn_each(LogLine("setting waits for a restart")
+                           .add("key", key_text(change))
+                           .add("from", change.from)
+                           .add("to", change.to)
+                           .add("by", who));
     }
     for (const SettingsProblem& problem : report.problems) {
         log_.warn_each(LogLine("settings").quote("problem", problem.text()).add("by", who));

@@ -65,8 +65,9 @@ struct ConfigGeneration {
 inline constexpr std::size_t config_generations_max = 16;
 
 /// The settings in force, which can change while the gateway runs. A change is a diff: only settings that differ are
-/// touched. A change that needs a restart, has problems or cannot be applied changes nothing. A change can be undone by
-/// a rollback to an earlier generation, and is reverted automatically if it is not confirmed in time.
+/// touched. A change that needs a restart, has problems or cannot be applied changes nothing, except that a reload
+/// applies the other changes of valid files without those that need a restart. A change can be undone by a rollback to
+/// an earlier generation, and is reverted automatically if it is not confirmed in time.
 ///
 /// Threads: any; one change at a time, others wait for their turn. Automatic reverts run on a dedicated thread, from
 /// their first use until stop().
@@ -95,7 +96,7 @@ class LiveSettings {
     /// Returns the generations, the oldest first and the one in force last.
     [[nodiscard]] std::vector<ConfigGeneration> generations() const;
 
-    /// Reads the sources again and applies the settings. A dry run only reports the changes.
+    /// Reads the sources again and applies the settings that need no restart. A dry run only reports the changes.
     ReloadReport reload(std::string_view who, bool dry_run = false);
 
     struct Replacement {
@@ -144,6 +145,7 @@ class LiveSettings {
         std::string_view who;
     };
     void change_to(const Settings& settings, const How& how, ReloadReport& report);
+    [[nodiscard]] Settings apply_loaded(const Settings& settings, const How& how, ReloadReport& report);
     ReloadReport replace_in_turn(const Replacement& replacement, std::string_view who);
     void reload_files(const Settings& settings, ReloadReport& report) const;
     void put_in_force(const Settings& settings, std::size_t changes_count, std::string_view who);

@@ -33,18 +33,12 @@ std::vector<RestFault> faults_of(const ReloadReport& report) {
 
 /// Adds the members of the result of a change, with the keys that require a restart.
 void add_report(JsonObject& out, const ReloadReport& report) {
-    std::vector<std::string> restarts;
-    for (const SettingChange& change : report.changes) {
-        if (change.applies == Applies::restart) {
-            restarts.push_back(key_text(change));
-        }
-    }
     const auto reverts_at = report.reverts_at_utc_ns;
     // A refusal has the other outcomes too; it is a problem.
     out.add("outcome", Described{report.outcome, R"({"enum":["applied","unchanged","planned"]})"});
     out.add("generation", Described{report.generation, schema_from_1});
     out.array("changes", report.changes, list_change);
-    out.add("needs_restart", restarts);
+    out.add("needs_restart", keys_that_need_restart(report));
     add_faults(out, faults_of(report));
     out.add("credentials", report.credentials);
     out.add("reverts_at", reverts_at ? std::optional(to_iso8601(*reverts_at)) : std::nullopt);
@@ -89,6 +83,9 @@ HttpResponse answer_report(const HttpRequest& request, const ReloadReport& repor
     response.log_note.add("outcome", to_string(report.outcome))
         .add("generation", report.generation)
         .add("changes", report.changes.size());
+    if (!report.waiting.empty()) {
+        response.log_note.add("needs_restart", report.waiting.size());
+    }
     if (dry_run) {
         response.log_note.add("dry_run", true);
     }

@@ -36,12 +36,16 @@ enum class CredentialsRead : std::uint8_t {
 
 struct ReloadReport {
     ReloadOutcome outcome = ReloadOutcome::unchanged;
-    std::uint64_t generation = 0;  // of the settings in force after the reload
-    std::vector<SettingChange> changes;
-    std::vector<SettingsProblem> problems;  // with `applied`: problems that occurred while applying
+    std::uint64_t generation = 0;             // of the settings in force after the reload
+    std::vector<SettingChange> changes;       // that are made or refused
+    std::vector<SettingChange> waiting = {};  // changes in the files that the next restart applies
+    std::vector<SettingsProblem> problems;    // with `applied`: problems that occurred while applying
     CredentialsRead credentials = CredentialsRead::none;
     std::optional<std::int64_t> reverts_at_utc_ns = {};  // unless the settings in force are confirmed before
 };
+
+/// Returns the settings that only a restart can change.
+[[nodiscard]] std::vector<std::string> keys_that_need_restart(const ReloadReport& report);
 
 /// The last reload as /status shows it.
 struct ReloadStatus {
@@ -51,6 +55,7 @@ struct ReloadStatus {
     std::size_t changes_count = 0;
     std::string problem;  // the first one; "" if there is none
     std::size_t problems_count = 0;
+    std::vector<std::string> needs_restart = {};  // the settings whose changes wait for a restart
 };
 
 /// The revert that happens unless the settings in force are confirmed in time.

@@ -19,6 +19,7 @@ void list_last_reload(JsonObject& out, const ReloadStatus& last) {
     out.add("by", last.who);
     out.add("outcome", last.outcome);
     out.add("changes_count", last.changes_count);
+    out.add("needs_restart", last.needs_restart);
     out.add("problem", text_or_null(last.problem));
 }
 

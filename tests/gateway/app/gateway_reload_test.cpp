@@ -160,6 +160,17 @@ TEST_CASE("an address in use makes a reload fail as a whole", "[gateway][reload]
     CHECK(fixture.status().config.generation == 1);
 }
 
+TEST_CASE("a file with a problem changes nothing, also if only a restart would apply the setting with the problem",
+          "[gateway][reload]") {
+    ReloadFixture fixture(rest_section + boiler_device);
+    const ReloadReport report = fixture.change_to(
+        "queue_size = 77\n[rest]\nlisten = 127.0.0.1:0\n"
+        "tls_certificate = /nonexistent\ntls_key = /nonexistent\n" +
+        boiler_device);
+    CHECK(report.outcome == ReloadOutcome::invalid);
+    CHECK(fixture.status().queue_capacity >= 1'024);
+}
+
 TEST_CASE("a device that cannot be created makes a reload fail as a whole", "[gateway][reload]") {
     ReloadFixture fixture(rest_section + boiler_device);
     const ReloadReport report =

@@ -73,15 +73,66 @@ TEST_CASE("invalid settings change nothing and are reported with their lines", "
     CHECK_THAT(h.live.status().last_reload.value().problem, Catch::StartsWith("x.ini:2: queue_sise: "));
 }
 
-TEST_CASE("changes that need a restart are named, and no other change is applied either", "[gateway][live]") {
+TEST_CASE("a reload names the changes that need a restart, and applies the other ones", "[gateway][live]") {
     Live h;
     h.file = "queue_size = 20\n[rest]\nlisten = 127.0.0.1:1\n[sampling]\nrealtime_priority = 3\n";
-    const ReloadReport report = h.live.reload("SIGHUP");
+    const bool dry_run = GENERATE(true, false);
+    const ReloadReport report = h.live.reload("SIGHUP", dry_run);
+    CHECK(report.outcome == (dry_run ? ReloadOutcome::planned : ReloadOutcome::applied));
+    CHECK(report.problems.empty());
+    REQUIRE(report.changes.size() == 1);
+    CHECK(key_text(report.changes.at(0)) == "gateway.queue_size");
+    const std::vector<std::string> waiting{"sampling.realtime_priority", "rest.listen"};
+    CHECK(keys_that_need_restart(report) == waiting);
+    if (dry_run) {
+        CHECK(h.queue_size() == 10);
+        return;
+    }
+    CHECK(h.queue_size() == 20);
+    CHECK(h.live.in_force().settings->rest_port == 8'080);
+    CHECK(h.live.in_force().settings->realtime_priority == 0);
+    CHECK(h.live.status().last_reload->needs_restart == waiting);
+    CHECK(h.live.differs_from_file() == true);
+    const ReloadReport again = h.live.reload("SIGHUP");
+    CHECK(again.outcome == ReloadOutcome::unchanged);
+    CHECK(keys_that_need_restart(again) == waiting);
+    h.file = "queue_size = 20\n";
+    CHECK(keys_that_need_restart(h.live.reload("SIGHUP")).empty());
+    CHECK(h.live.status().last_reload->needs_restart.empty());
+    CHECK(h.changes == 1);
+}
+
+TEST_CASE("changes that work only together with one that needs a restart wait for it", "[gateway][live]") {
+    Live h;
+    h.file = "queue_size = 20\n[log]\npath = /var/log\n";
+    LiveSettings live(
+        parse_settings("", "x.ini"), h.source(),
+        [](const SettingsApplier::Wanted& wanted) {
+            if (wanted.to.queue_size == 20 && wanted.to.log.path.empty()) {
+                throw SettingsError({{{}, "queue_size", "needs a log"}});
+            }
+            return std::string();
+        },
+        h.log);
+    const ReloadReport report = live.reload("SIGHUP");
     CHECK(report.outcome == ReloadOutcome::needs_restart);
     REQUIRE(report.problems.size() == 2);
-    CHECK(report.problems.at(0).text() == "sampling.realtime_priority: needs a restart: changed from 0 to 3");
-    CHECK(report.problems.at(1).key == "rest.listen");
-    CHECK(h.changes == 0);
+    CHECK(report.problems.at(0).text() == "log.path: needs a restart: changed from \"\" to /var/log");
+    CHECK(report.problems.at(1).what == "needs a log");
+    CHECK(keys_that_need_restart(report) == std::vector<std::string>{"log.path"});
+    CHECK(live.in_force().settings->queue_size == 0);
+}
+
+TEST_CASE("settings sent by a client that need a restart are refused as a whole", "[gateway][live]") {
+    Live h;
+    const ReloadReport report =
+        h.live.replace({.make =
+                            [](const Settings&) {
+                                return parse_settings("queue_size = 20\n[rest]\nlisten =\n", "a.ini");
+                            }},
+                       "rest");
+    CHECK(report.outcome == ReloadOutcome::needs_restart);
+    CHECK(keys_that_need_restart(report) == std::vector<std::string>{"rest.listen"});
     CHECK(h.queue_size() == 10);
 }
 

@@ -132,7 +132,7 @@ TEST_CASE("each outcome of a reload has its status code", "[gateway][rest][confi
         GENERATE(table<std::string, std::string, std::string, int>({{"queue_size = 5\n", "", "applied", 200},
                                                                     {"queue_size = 10\n", "", "unchanged", 200},
                                                                     {"queue_size = x\n", "", "invalid", 422},
-                                                                    {"[rest]\nlisten =\n", "", "needs_restart", 409},
+                                                                    {"[rest]\nlisten =\n", "", "applied", 200},
                                                                     {"queue_size = 5\n", "in use", "failed", 503}}));
     CAPTURE(outcome);
     Configured call;
@@ -168,7 +168,7 @@ TEST_CASE("a change of settings is logged with its result, a dry run as such", "
     CHECK(call("PUT", "/config", "bad").log_note.text() == "outcome=invalid generation=2 changes=0");
     CHECK(call.put(30, "?dry_run=1").log_note.text() == "outcome=planned generation=2 changes=1 dry_run=true");
     call.gateway.config.file = "queue_size = 20\n[rest]\nlisten =\n";
-    CHECK(call("POST", "/-/reload").log_note.text() == "outcome=needs_restart generation=2 changes=1");
+    CHECK(call("POST", "/-/reload").log_note.text() == "outcome=unchanged generation=2 changes=0 needs_restart=1");
 }
 
 TEST_CASE("a reload that only requests the plan is a dry run", "[gateway][rest][reload]") {
@@ -192,6 +192,16 @@ TEST_CASE("the settings that require a restart are listed", "[gateway][rest][con
         call("PUT", "/config?dry_run=1", R"({"gateway":{"queue_size":5},"rest":{"listen":""}})");
     CHECK(response.status == 409);
     CHECK(json::parse(response.body)["needs_restart"] == json::parse(R"(["rest.listen"])"));
+}
+
+TEST_CASE("a reload lists the settings that wait for a restart", "[gateway][rest][config]") {
+    Configured call;
+    call.gateway.config.file = "queue_size = 5\n[rest]\nlisten =\n";
+    const json body = call.request("POST", "/-/reload");
+    CHECK(body["outcome"] == "applied");
+    CHECK(body["changes"].size() == 1);
+    CHECK(body["needs_restart"] == json::parse(R"(["rest.listen"])"));
+    CHECK(call.queue_size() == 5);
 }
 
 TEST_CASE("a merge patch changes the settings in force, with its own media type", "[gateway][rest][config]") {

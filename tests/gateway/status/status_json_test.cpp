@@ -51,10 +51,10 @@ TEST_CASE("the status shows which settings are in force and the result of the la
     CHECK(shown(snapshot)["config"] == json::parse(R"({"path":"x.ini","hash":"abc","generation":3,
         "loaded_at":"2026-11-20T23:11:34.123456789Z","differs_from_file":null,"reverts":null,
         "last_reload":null})"));
-    snapshot.config.last_reload =
-        ReloadStatus{1'795'216'294'123'456'789, "anna", ReloadOutcome::invalid, 2, "x.ini:1: a: is bad", 1};
+    snapshot.config.last_reload = ReloadStatus{1'795'216'294'123'456'789, "anna", ReloadOutcome::invalid, 2,
+                                               "x.ini:1: a: is bad",      1,      {"rest.listen"}};
     CHECK(shown(snapshot)["config"]["last_reload"] == json::parse(R"({"time":"2026-11-20T23:11:34.123456789Z",
-        "by":"anna","outcome":"invalid","changes_count":2,"problem":"x.ini:1: a: is bad"})"));
+        "by":"anna","outcome":"invalid","changes_count":2,"needs_restart":["rest.listen"],"problem":"x.ini:1: a: is bad"})"));
 }
 
 TEST_CASE("the ledger of removed devices is included in the total only", "[gateway][status]") {
