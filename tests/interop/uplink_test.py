@@ -364,6 +364,28 @@ class Uplink(DeviceTest):
         self.stop_sampling_and_deliver(gateway)
         self.assertEqual(0, Received(self.server.messages()).inversions)
 
+    def test_messages_have_a_changed_name_and_changed_tags_and_none_is_lost(self):
+        self.start_server()
+        gateway = self.start_gateway()
+        self.acknowledged(gateway, 100)
+        with open(gateway.config) as file:
+            settings = file.read()
+        with open(gateway.config, "w") as file:
+            file.write(settings.replace("[gateway]\n", "[gateway]\nname = plant-7\n", 1)
+                       .replace("driver = simulated\n", "driver = simulated\ntags = line=3\n")
+                       + '[channel "sim/sine"]\ntags = kind=wave\n')
+        gateway.text("/-/reload", "POST")
+        self.acknowledged(gateway, self.uplink(gateway)["samples"]["acknowledged"] + 500)
+        sampled = self.stop_sampling_and_deliver(gateway)
+        received = self.check_stream()
+        self.assertEqual({}, received.missing)
+        self.assertEqual(sampled, sum(map(len, received.samples.values())))
+        headers, payload = self.server.messages()[-1]
+        self.assertEqual("plant-7", headers["Telegate-Gateway"])
+        tags = {sample["channel"]: sample["tags"] for sample in map(json.loads, payload.splitlines())}
+        self.assertEqual({"sine": {"line": "3", "kind": "wave"}, "counter": {"line": "3"}}, tags)
+        self.assertNotEqual("plant-7", self.server.messages()[0][0]["Telegate-Gateway"])
+
     def command(self, gateway, path, method="POST", body=None, status=200):
         """Sends a request with a JSON body to the first uplink, and returns the response."""
         data = None if body is None else json.dumps(body).encode()
