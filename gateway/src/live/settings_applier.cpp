@@ -117,7 +117,7 @@ std::string SettingsApplier::change(const Wanted& wanted) {
     if (parts_.log != nullptr) {
         parts_.log->change(planned.plan.log);
     }
-    change_uplinks(wanted, planned.plan);
+    change_uplinks(wanted, planned.plan, change_labels(planned.plan.labels));
     if (history_buffer != nullptr) {
         parts_.reactor.post([&changed = parts_.history, history_buffer] { changed.replace(history_buffer); });
     }
@@ -133,14 +133,19 @@ std::string SettingsApplier::change(const Wanted& wanted) {
     return endpoints.empty() ? "" : publish(endpoints);
 }
 
-/// Also changes the labels. Uplinks with other labels continue as new ones, because these determine their messages.
-void SettingsApplier::change_uplinks(const Wanted& wanted, const Plan& plan) {
-    const bool has_other_labels = *plan.labels != *parts_.sample_text.labels();
-    if (has_other_labels) {
-        parts_.sample_text.set_labels(plan.labels);
-        parts_.reactor.post([&feeds = parts_.format_feeds, labels = plan.labels] { feeds.set_labels(labels); });
-        parts_.uplinks.set_labels(plan.labels);
+/// Returns whether they differ from those in force.
+bool SettingsApplier::change_labels(const SharedLabels& labels) {
+    if (*labels == *parts_.sample_text.labels()) {
+        return false;
     }
+    parts_.sample_text.set_labels(labels);
+    parts_.reactor.post([&feeds = parts_.format_feeds, labels] { feeds.set_labels(labels); });
+    parts_.uplinks.set_labels(labels);
+    return true;
+}
+
+/// Uplinks with other labels continue as new ones, because labels determine their messages.
+void SettingsApplier::change_uplinks(const Wanted& wanted, const Plan& plan, bool has_other_labels) {
     if (has_other_labels || concerns(wanted.changes, "uplink")) {
         parts_.uplinks.change(plan.uplinks, [&](const std::string& name) {
             return has_other_labels ||

@@ -94,7 +94,8 @@ class SettingsApplier {
     };
     [[nodiscard]] Endpoints bind(const Wanted& wanted, const PlannedChange& planned);
     void bind_now(Endpoints& endpoints, const Wanted& wanted, const PlannedChange& planned);
-    void change_uplinks(const Wanted& wanted, const Plan& plan);
+    [[nodiscard]] bool change_labels(const SharedLabels& labels);
+    void change_uplinks(const Wanted& wanted, const Plan& plan, bool has_other_labels);
     void change_devices(DeviceChange change);
     [[nodiscard]] static std::vector<std::string> roll_back_on_reactor(const Parts& parts, const Endpoints& endpoints);
     [[nodiscard]] std::string roll_back(const Endpoints& endpoints);

@@ -67,7 +67,7 @@ enum class UplinkResult : std::uint8_t {
 /// All uplinks. Each delivers the durable log on its own thread (tg-up-NAME), so a back end that is slow or away delays
 /// neither publishing nor another uplink.
 ///
-/// Threads: log_synced(), status() and call(): any. start(), change(), close(): any, one at a time.
+/// Threads: log_synced(), status() and call(): any. start(), set_labels(), change(), close(): any, one at a time.
 /// Limits:  one thread per uplink, and UplinkRunner's memory. change() and close() wait at most Parts::stop_max. A
 ///          thread that does not end by then, for example because a disk does not respond, is abandoned: there is at
 ///          most one for each name, because its successor does nothing until it ends.
