@@ -90,7 +90,7 @@ class TestEncoder final : public uplink::EntryEncoder {
 TEST_CASE("a type of uplink can have a format of its own, which may omit samples", "[gateway][uplinks]") {
     int encoders = 0;
     MessageEncoder encoder(
-        {{"site", "north"}},
+        std::make_shared<const Labels>("", Tags{{"site", "north"}}),
         {.topics = {"host/"}, .samples_max = 3, .subject = "", .make_encoder = [&](std::int64_t start_ms) {
              encoders += start_ms >= 1'000 ? 1 : 0;
              return std::make_unique<TestEncoder>();
