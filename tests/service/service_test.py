@@ -155,6 +155,15 @@ class Signals(DaemonTest):
             self.assertEqual("; settings not changed: " in status, count is not None, status)
             self.assertIn(count or "", status)
 
+    def test_the_status_names_the_settings_that_wait_for_a_restart(self):
+        daemon = self.start()
+        daemon.ready()
+        for settings, waits in (("io_threads = 2\n" + SETTINGS, True), (SETTINGS, False)):
+            with open(daemon.config, "w") as file:
+                file.write(settings)
+            daemon.send(signal.SIGHUP)
+            self.assertEqual(daemon.ready()["STATUS"].endswith("; waits for a restart: gateway.io_threads"), waits)
+
     def test_each_settings_problem_is_logged_each_time_in_one_field(self):
         daemon = self.start(arguments=("--log-format", "json"))
         daemon.ready()
