@@ -235,6 +235,31 @@ TEST_CASE("nothing is sent before the time that the back end requests, up to a l
     CHECK(f.delivery.due() == f.now + seconds(300));
 }
 
+TEST_CASE("a back end that responds in order has the whole time for each message", "[uplink][delivery]") {
+    Fixture f;
+    const bool responds_in_order = GENERATE(false, true);
+    f.delivery = Delivery({.responds_in_order = responds_in_order}, 0);
+    f.add(0, 2);
+    f.delivery.connected();
+    f.send_all();
+    f.now += seconds(8);
+    f.delivery.acknowledged(0, false);
+    f.delivery.responded(f.now);
+    f.now += seconds(8);
+    CHECK(f.delivery.is_overdue(f.now) == !responds_in_order);
+    CHECK(f.delivery.due() == f.now + (responds_in_order ? seconds(2) : seconds(-6)));
+}
+
+TEST_CASE("the time that a back end requests also applies after the end of the connection", "[uplink][delivery]") {
+    Fixture f;
+    f.add(0, 1);
+    f.delivery.connected();
+    f.send_all();
+    f.delivery.refused(0, Refusal::transient, {f.now, seconds(60)});
+    f.delivery.disconnected(f.now);
+    CHECK(f.delivery.due() == f.now + seconds(60));
+}
+
 TEST_CASE("messages that are returned to the log are read and sent again", "[uplink][delivery]") {
     Fixture f;
     f.add(0, 4);

@@ -78,9 +78,39 @@ TEST_CASE("after a lost connection, messages are sent again that the back end ma
     CHECK(world.runner->status().ledger.balanced());
     CHECK(world.back_end.stored().size() > before);
     world.turn(true, seconds(60));
+    world.back_end.forget_ids();
     world.adapter->fail();
     REQUIRE(world.finish());
-    CHECK(world.check_complete() == 50);  // everything was synced
+    CHECK(world.check_complete() == 100);  // the last ones before the last acknowledgment, whenever the server fails
+}
+
+TEST_CASE("after a restart, messages are sent again that the back end may have lost meanwhile", "[uplink][runner]") {
+    World world(1);
+    world.unsynced = seconds(15);
+    world.start();
+    world.deliver(100);
+    world.turn(true, seconds(60));
+    world.deliver(50);
+    world.turn(true, seconds(2));  // saves the cursor
+    world.back_end.forget_ids();
+    world.restart_runner();
+    REQUIRE(world.finish());
+    CHECK(world.check_complete() == 50);
+}
+
+TEST_CASE("with live_first, new samples are sent again after a lost connection, although a backlog waits",
+          "[uplink][runner]") {
+    World world(1);
+    world.unsynced = seconds(15);
+    world.order = UplinkRunner::Order::live_first;
+    world.start();
+    world.deliver(100);
+    world.turn(true, seconds(60));
+    world.deliver(50);
+    world.back_end.forget_ids();
+    world.adapter->fail();
+    REQUIRE(world.finish());
+    CHECK(world.check_complete() == 50);
 }
 
 TEST_CASE("messages in flight at a rewind do not hide a loss", "[uplink][runner]") {

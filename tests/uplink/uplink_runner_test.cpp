@@ -190,6 +190,20 @@ TEST_CASE("a quarantined sample stays named after a restart and a rewind", "[upl
     CHECK(world.runner->status().quarantined == 1);
 }
 
+TEST_CASE("a gap notice that the back end never stores does not stop the delivery", "[uplink][runner]") {
+    World world(1);
+    world.back_end.refuse = [](const std::string& payload) {
+        return payload.find(" 50\n") != std::string::npos || payload.find(" 50 ") != std::string::npos;
+    };
+    world.start();
+    world.add(0, 100);
+    world.sync();
+    REQUIRE(world.finish());
+    CHECK(world.runner->status().quarantined == 1);
+    CHECK(world.runner->status().ledger.balanced());
+    CHECK(consume(world.back_end.stored()).begin()->second.samples.size() == 99);
+}
+
 TEST_CASE("quarantined samples are sent again on request, and stay if they are refused again", "[uplink][runner]") {
     World world(1);
     refuse_samples(world, {3, 7});

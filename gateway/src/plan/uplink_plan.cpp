@@ -53,6 +53,7 @@ UplinkOptions to_options(const UplinkSettings& uplink, SectionProblems& found) {
                         .format = options.type.format.value_or(MessageFormat::json),
                         .subject = options.type.subject};
     options.runner.delivery.acknowledge_max = options.type.acknowledge_max;
+    options.runner.delivery.responds_in_order = options.type.responds_in_order;
     options.runner.unsynced = options.type.unsynced;
     options.runner.delivery.messages_max = static_cast<std::size_t>(uplink.window);
     options.runner.delivery.bytes_max = window_bytes_min;

@@ -23,7 +23,8 @@ using Events = std::vector<std::string>;
 
 /// An adapter and a server that the test plays.
 struct Connection {
-    test::RawListener listener;
+    std::optional<test::RawListener> listener{std::in_place};
+    const std::uint16_t port = listener->endpoint().port;
     std::optional<test::RawPeer> peer;  // the newest connection
     int connections = 0;
     Reactor reactor;
@@ -41,7 +42,7 @@ struct Connection {
     }
 
     [[nodiscard]] std::string server_url() const { return server.empty() ? url() : server; }
-    [[nodiscard]] std::string url() const { return "http://127.0.0.1:" + std::to_string(listener.endpoint().port); }
+    [[nodiscard]] std::string url() const { return "http://127.0.0.1:" + std::to_string(port); }
 
     void connect() {
         if (!adapter) {
@@ -66,7 +67,7 @@ struct Connection {
                 events.push_back("down " + reason.substr(server_url().size() + 2));
             };
             AdapterOptions options;
-            options.urls = {server_url()};
+            options.urls = urls.empty() ? Events{server_url()} : urls;
             options.secrets = [this] {
                 return secrets;
             };
@@ -87,7 +88,7 @@ struct Connection {
     [[nodiscard]] bool until(Condition condition) {
         return test::eventually([&] {
             reactor.poll();
-            if (auto accepted = listener.accept()) {
+            if (auto accepted = listener ? listener->accept() : std::nullopt) {
                 peer.emplace(std::move(*accepted));
                 ++connections;
                 taken_ = 0;
@@ -137,6 +138,7 @@ struct Connection {
                    "\r\n" + body);
     }
 
+    Events urls;  // empty: the server
     std::string head;
     std::string format = "influxdb";  // of the messages
     std::string server;               // URL; "": that of the listener
@@ -264,14 +266,17 @@ TEST_CASE("wrong settings are reported, and nothing is lost", "[uplink][influxdb
         table<std::string, std::string, std::string>({{"401 Unauthorized", "", "later 1 401 Unauthorized"},
                                                       {"403 Forbidden", "", "later 1 403 Forbidden"},
                                                       {"404 Not Found", "", "later 1 404 Not Found"},
-                                                      {"301 Moved", "Location: http://elsewhere/\r\n",
-                                                       "later 1 301 Moved: redirects are not followed; set url to "
-                                                       "http://elsewhere/"}}));
+                                                      {"301 Moved", "Location: http://elsewhere/?p=secret\r\n",
+                                                       "later 1 301 Moved: redirects are not followed; the server "
+                                                       "names http://elsewhere/"}}));
     f.send(1, "a");
     CHECK(f.request() == "a");
     f.respond(status, "", headers);
     CHECK(f.next_events() == Events{reason});
-    CHECK(f.connections == 1);
+    f.send(2, "b");
+    CHECK(f.request() == "b");
+    CHECK(f.connections ==
+          (status.starts_with("40") && status != "404 Not Found" ? 2 : 1));  // reads the credentials again
 }
 
 TEST_CASE("a connection that the server closes after a response is opened again when it is needed",
@@ -289,8 +294,7 @@ TEST_CASE("a connection that the server closes after a response is opened again 
     CHECK(f.next_events() == Events{"stored 2"});
 }
 
-TEST_CASE("a server that closes the connection without a response, or soon after one, may have failed",
-          "[uplink][influxdb]") {
+TEST_CASE("a server that closes the connection and accepts no other one has failed", "[uplink][influxdb]") {
     Connection f;
     f.connect_and_expect_up();
     f.send(1, "a");
@@ -300,10 +304,52 @@ TEST_CASE("a server that closes the connection without a response, or soon after
         f.respond("204 No Content");
         CHECK(f.next_events() == Events{"stored 1"});
     }
+    f.listener.reset();
     f.peer.reset();
-    CHECK(f.next_events() == Events{"down the server closed the connection"});
+    CHECK(f.next_events().front().starts_with(is_stored ? "down cannot connect" : "down the server closed"));
+}
+
+TEST_CASE("a request without a response is repeated on another connection, but not again and again",
+          "[uplink][influxdb]") {
+    Connection f;
     f.connect_and_expect_up();
+    f.send(1, "a");
+    CHECK(f.request() == "a");
+    f.respond("204 No Content");
+    CHECK(f.next_events() == Events{"stored 1"});
+    f.send(2, "b");
+    CHECK(f.request() == "b");
+    f.peer.reset();
     CHECK(f.until([&] { return f.connections == 2; }));
+    CHECK(f.request() == "b");
+    if (GENERATE(false, true)) {
+        f.respond("204 No Content");
+        CHECK(f.next_events() == Events{"stored 2"});
+    } else {
+        f.peer.reset();
+        CHECK(f.next_events() == Events{"down the server closed the connection"});
+    }
+}
+
+TEST_CASE("another server is tried if one cannot store points", "[uplink][influxdb]") {
+    Connection f;
+    f.urls = {f.url(), f.url()};
+    f.connect_and_expect_up();
+    f.send(1, "a");
+    CHECK(f.request() == "a");
+    f.respond("503 Service Unavailable");
+    CHECK(f.next_events() == Events{"later 1 503 Service Unavailable", "down 503 Service Unavailable"});
+}
+
+TEST_CASE("points that a database drops because of their age are stored as far as it wants, with a warning",
+          "[uplink][influxdb]") {
+    Connection f;
+    f.connect_and_expect_up();
+    f.send(1, "a");
+    CHECK(f.request() == "a");
+    f.respond("400 Bad Request", R"({"error":"partial write: points beyond retention policy dropped=1"})");
+    CHECK(f.next_events() == Events{"stored 1"});
+    CHECK(f.warnings.size() == 1);
 }
 
 TEST_CASE("a connection that is idle may be closed by the server", "[uplink][influxdb]") {

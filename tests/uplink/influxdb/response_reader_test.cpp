@@ -73,10 +73,21 @@ TEST_CASE("a response may end with the connection", "[uplink][influxdb]") {
 TEST_CASE("responses are limited, and other bytes are a fault", "[uplink][influxdb]") {
     using Catch::Contains;
     CHECK_THAT(fault_of("-ERR unknown command\r\n\r\n"), Contains("does not speak HTTP"));
-    for (const std::string head : {"HTTP/1.1 204 No Content\r\nX: ", "HTTP/1.1 200 OK\r\nContent-Length: 70000\r\n\r\n",
-                                   "HTTP/1.1 200 OK\r\n\r\n"}) {
-        CHECK_THAT(fault_of(head + std::string(70'000, 'x')), Contains("more than 65536 bytes"));
+    CHECK_THAT(fault_of("HTTP/1.1 204 No Content\r\nX: " + std::string(70'000, 'x')), Contains("header limit"));
+    for (const std::string head :
+         {"HTTP/1.1 400 Bad Request\r\nContent-Length: 70000\r\n\r\n",
+          "HTTP/1.1 400 Bad Request\r\nContent-Length: 7000000\r\n\r\n", "HTTP/1.1 400 Bad Request\r\n\r\n"}) {
+        ResponseReader reader;
+        const auto cut = reader.read(head + std::string(70'000, 'x'));
+        REQUIRE(cut);
+        CHECK(cut->status == 400);
+        CHECK(cut->error.size() == ResponseReader::error_bytes_max);
     }
+    ResponseReader of_proxy;
+    of_proxy.reset(false);
+    const auto refused = of_proxy.read("HTTP/1.1 407 Authenticate\r\nContent-Length: 4\r\n\r\npage");
+    REQUIRE(refused);
+    CHECK(refused->status == 407);
     CHECK_THAT(fault_of("HTTP/1.1 204 No Content\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n"),
                Contains("more than one response"));
     const auto long_error =

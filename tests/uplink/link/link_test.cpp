@@ -116,7 +116,7 @@ struct SecureLink {
                .secured = [this] { is_secure = true; },
                .received = [this](std::string_view bytes) { received += bytes; },
                .ended =
-                   [this](const std::string& reason, bool) {
+                   [this](const std::string& reason, Link::End) {
                        ended = reason;
                    }}};
 };

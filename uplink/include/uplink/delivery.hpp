@@ -113,6 +113,8 @@ class Delivery {
         std::size_t messages_max = 64;
         std::size_t bytes_max = 2'097'152;
         std::chrono::milliseconds acknowledge_max{10'000};  // then the connection counts as broken
+        /// The back end responds to one message after the other, so acknowledge_max restarts with each response.
+        bool responds_in_order = false;
         std::chrono::milliseconds retry_min{250};
         std::chrono::milliseconds retry_max{30'000};
         std::chrono::milliseconds refused_max{2'000};  // the longest delay after a connection that was refused at once
@@ -165,6 +167,8 @@ class Delivery {
     };
     /// Returns nullopt if no message with this number is in flight.
     [[nodiscard]] std::optional<InFlight> in_flight(std::uint64_t number) noexcept;
+    /// The back end has responded to a message, of this delivery or another one on the connection.
+    void responded(MonoTime now) noexcept { last_response_ = now; }
     /// Responses to numbers that are not in flight have no effect.
     void acknowledged(std::uint64_t number, bool is_duplicate) noexcept;
     /// `retry_after`: the back end accepts nothing before; 0: unknown.
@@ -215,6 +219,7 @@ class Delivery {
     };
 
     [[nodiscard]] Entry* find(std::uint64_t number) noexcept;
+    [[nodiscard]] MonoTime deadline(const Entry& entry) const noexcept;
     [[nodiscard]] bool is_rejected(const Entry& entry) const noexcept;
     void go_back() noexcept;
     void back_off(MonoTime now, std::chrono::milliseconds longest) noexcept;
@@ -231,6 +236,8 @@ class Delivery {
     std::size_t bytes_ = 0;
     std::chrono::milliseconds retry_{0};  // 0: the last attempt succeeded
     MonoTime retry_at_{};
+    MonoTime not_before_{};  // as the back end requests
+    MonoTime last_response_{};
     store::Position settled_;
     std::int64_t delivered_utc_ns_ = 0;
     DeliveryLedger ledger_;

@@ -66,8 +66,8 @@ class LogFeed {
     void seek(store::Position position, store::Position end = store::position_max);
     /// Adds messages with synced samples and gaps to the delivery, up to its capacity.
     void fill(Delivery& delivery, store::Position synced);
-    /// Divides a message when it is read again. Returns false if that is impossible: it is a gap notice, or a sample
-    /// for which the quarantine has no capacity.
+    /// Divides a message when it is read again. A single gap notice, which the back end will never store, is omitted.
+    /// Returns false if that is impossible: it is a sample for which the quarantine has no capacity.
     bool divide(const OutgoingMessage& message, const std::string& reason);
     /// Forgets what was divided before a position.
     void forget_before(store::Position position);
@@ -116,6 +116,7 @@ class LogFeed {
     bool is_at_end_ = false;                 // the block at the end was read
     std::set<std::uint32_t> quarantined_;    // samples of the block, by index
     std::map<Range, std::string> rejected_;  // with the reason
+    std::set<Range> unnamed_;                // gap notices that are omitted
 };
 
 }  // namespace telegate::uplink

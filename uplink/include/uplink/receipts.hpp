@@ -43,8 +43,6 @@ class Receipts {
     [[nodiscard]] store::Position keep_from() const noexcept { return keep_from_; }
     /// Returns from where the log has to be delivered again if the back end has lost messages of the grace.
     [[nodiscard]] store::Position resend_from() const noexcept;
-    /// Returns a position before which everything was delivered at `time`.
-    [[nodiscard]] store::Position delivered_at(MonoTime time) const noexcept;
     /// The log is delivered again from `position` on.
     void rewind(MonoTime now, store::Position position);
 

@@ -21,6 +21,7 @@ struct UplinkTypePlan {
     std::string encoding = {};  // the settings of the type on which the content of the messages depends
     std::any options = {};      // of the module, in a type of its own
     std::chrono::milliseconds acknowledge_max{10'000};  // then the connection counts as broken
+    bool responds_in_order = false;                     // see Delivery::Options
     std::chrono::milliseconds unsynced{0};              // see UplinkRunner::Options
 };
 

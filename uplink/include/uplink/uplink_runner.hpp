@@ -119,7 +119,8 @@ class UplinkRunner {
         Quarantine::Limits quarantine = {};
         Rates rates = {};
         std::chrono::milliseconds ack_grace{300'000};
-        /// A back end that fails may lose what it has acknowledged this recently, so it is delivered again.
+        /// A back end that fails may lose what it had acknowledged this long before its last acknowledgment, so it is
+        /// delivered again.
         std::chrono::milliseconds unsynced{0};
         Order order = Order::strict;
         std::uint64_t encoding = 0;  // digest of the settings that determine the messages; 0: unknown
@@ -201,6 +202,8 @@ class UplinkRunner {
     void write(Cursor cursor, Receipts receipts);
     void warn_of_repeats();
     void move_back(store::Position position);
+    void move_to(Cursor cursor, store::Position position);
+    void record_unsynced(MonoTime now);
     void apply_saved();
     void restore(MonoTime now);
     void resend_unsynced(MonoTime now);
@@ -231,8 +234,11 @@ class UplinkRunner {
     Receipts receipts_;
     Place place_at_check_ = 0;  // that was known at the last check
     MonoTime checked_at_{};
-    bool has_places_ = false;                              // of the last connection, see BackEnd
-    std::optional<store::Position> resend_from_;           // because a connection was lost
+    bool has_places_ = false;  // of the last connection, see BackEnd
+    /// Positions of the last `unsynced` before the last acknowledgment, of new samples and of the backlog.
+    Receipts unsynced_;
+    Receipts unsynced_backlog_;
+    bool has_lost_connection_ = false;
     std::pair<store::Position, BlockPlace> never_sent_{};  // the first entry of a block that never was
     std::atomic<store::Position> keep_from_{0};
     bool is_started_ = false;

@@ -171,7 +171,8 @@ void Delivery::refused(std::uint64_t number, Refusal refusal, const RefusedAt& a
         state_ = DeliveryState::settling;
         back_off(at.now, options_.retry_max);
     }
-    retry_at_ = std::max(retry_at_, at.now + std::min(at.retry_after, options_.retry_after_max));
+    not_before_ = std::max(not_before_, at.now + std::min(at.retry_after, options_.retry_after_max));
+    retry_at_ = std::max(retry_at_, not_before_);
     if (in_flight_ == 0) {
         state_ = DeliveryState::backing_off;
     }
@@ -254,6 +255,7 @@ void Delivery::back_off(MonoTime now, std::chrono::milliseconds longest) noexcep
     const auto half = retry_.count() / 2;
     retry_at_ = now + std::chrono::milliseconds(
                           half + std::uniform_int_distribution<std::chrono::milliseconds::rep>(0, half)(random_));
+    retry_at_ = std::max(retry_at_, not_before_);
 }
 
 /// Removes what is acknowledged from the front of the window.
@@ -277,10 +279,14 @@ void Delivery::settle() noexcept {
     }
 }
 
+MonoTime Delivery::deadline(const Entry& entry) const noexcept {
+    const MonoTime begin = options_.responds_in_order ? std::max(entry.sent_at, last_response_) : entry.sent_at;
+    return begin + options_.acknowledge_max;
+}
+
 bool Delivery::is_overdue(MonoTime now) const noexcept {
-    return std::any_of(window_.begin(), window_.end(), [&](const Entry& entry) {
-        return entry.status == Status::in_flight && now - entry.sent_at >= options_.acknowledge_max;
-    });
+    return std::any_of(window_.begin(), window_.end(),
+                       [&](const Entry& entry) { return entry.status == Status::in_flight && now >= deadline(entry); });
 }
 
 MonoTime Delivery::due() const noexcept {
@@ -290,7 +296,7 @@ MonoTime Delivery::due() const noexcept {
     MonoTime due = MonoTime::max();
     for (const Entry& entry : window_) {
         if (entry.status == Status::in_flight) {
-            due = std::min(due, entry.sent_at + options_.acknowledge_max);
+            due = std::min(due, deadline(entry));
         }
     }
     return due;

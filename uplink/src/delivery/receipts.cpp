@@ -29,14 +29,6 @@ store::Position Receipts::resend_from() const noexcept {
     return keep_from_ == 0 && !receipts_.empty() ? receipts_.front().second : keep_from_;
 }
 
-store::Position Receipts::delivered_at(MonoTime time) const noexcept {
-    store::Position position = keep_from_;
-    for (const auto& [delivered_at, delivered] : receipts_) {
-        position = delivered_at <= time ? std::max(position, delivered) : position;
-    }
-    return position;
-}
-
 void Receipts::rewind(MonoTime now, store::Position position) {
     has_loss_ = false;
     std::erase_if(receipts_, [&](const auto& each) { return each.second > position; });

@@ -36,8 +36,8 @@ InfluxdbAdapter::InfluxdbAdapter(AdapterLoop& loop, AdapterOptions options, Even
                    .secured = [this] { established(); },
                    .received = [this](std::string_view bytes) { receive(bytes); },
                    .ended =
-                       [this](const std::string& reason, bool is_refused) {
-                           ended(reason, is_refused);
+                       [this](const std::string& reason, Link::End end) {
+                           ended(reason, end);
                        }}) {}
 
 InfluxdbAdapter::~InfluxdbAdapter() {
@@ -107,6 +107,8 @@ void InfluxdbAdapter::secure() {
 void InfluxdbAdapter::established() {
     secrets_ = {};
     state_ = State::idle;
+    has_response_ = false;
+    opened_at_ = std::chrono::steady_clock::now();
     if (!std::exchange(is_up_, true)) {
         return events_.up({.server = server_, .stream = store_identity(url_, influxdb_), .has_places = false});
     }
@@ -131,18 +133,25 @@ void InfluxdbAdapter::fail(const std::string& reason, bool is_refused) {
     events_.down(server_ + ": " + reason, is_refused);
 }
 
-void InfluxdbAdapter::ended(const std::string& reason, bool is_refused) {
+void InfluxdbAdapter::ended(const std::string& reason, Link::End end) {
     if (state_ == State::waiting) {
-        if (const auto response = reader_.end()) {
+        if (auto response = reader_.end()) {
+            response->keeps_open = false;
             return handle(*response);
         }
     }
-    const bool was_used = std::chrono::steady_clock::now() - stored_at_ < idle_min;
-    if (state_ == State::idle && queue_.empty() && !was_used) {
+    const auto now = std::chrono::steady_clock::now();
+    const bool is_idle = state_ == State::idle && queue_.empty();
+    if (is_idle && now - stored_at_ >= idle_min) {
         state_ = State::parked;
         return;
     }
-    fail(reason, is_refused);
+    const bool was_useful = has_response_ || (is_idle && now - opened_at_ >= open_min);
+    if ((state_ == State::idle || state_ == State::waiting) && end == Link::End::closed && was_useful) {
+        sent_ = 0;
+        return open();
+    }
+    fail(reason, end == Link::End::refused);
 }
 
 std::string_view InfluxdbAdapter::waits_for() const noexcept {
@@ -231,6 +240,7 @@ void InfluxdbAdapter::receive(std::string_view bytes) {
 }
 
 void InfluxdbAdapter::handle(const HttpResponse& response) {
+    has_response_ = true;
     state_ = response.keeps_open ? State::idle : State::parked;
     const WriteResult result = result_of(response);
     if (result.refusal) {
@@ -238,6 +248,9 @@ void InfluxdbAdapter::handle(const HttpResponse& response) {
     } else {
         next_server_ = server_index_;  // to return to it
         stored_at_ = std::chrono::steady_clock::now();
+        if (!result.reason.empty() && std::exchange(warning_, result.reason) != result.reason) {
+            options_.warn(server_ + ": " + result.reason);
+        }
         singles_ -= singles_ > 0 ? 1 : 0;
         for (std::size_t count = std::exchange(sent_, 0); count > 0; --count) {
             const std::uint64_t number = queue_.front().number;
@@ -264,6 +277,13 @@ void InfluxdbAdapter::refuse(Refusal refusal, const HttpResponse& response, cons
         const std::uint64_t number = queue_.front().number;
         queue_.pop_front();
         events_.refused(number, refusal, server_ + ": " + reason, response.retry_after);
+    }
+    if (refusal == Refusal::transient && options_.urls.size() > 1) {
+        return fail(reason);  // another server may store them
+    }
+    if (response.status == 401 || response.status == 403) {  // the next connection has the credentials of then
+        link_.close();
+        state_ = State::parked;
     }
 }
 

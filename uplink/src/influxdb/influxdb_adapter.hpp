@@ -18,8 +18,8 @@ namespace telegate::uplink {
 /// Writes messages of line protocol to a server with HTTP/1.1: InfluxDB, VictoriaMetrics, and others. A request has
 /// several messages; if the server refuses it, they are sent again one by one, so that each has a response of its own.
 ///
-/// A connection that the server closes while it is idle is opened again for the next request. A server that closes it
-/// at another time may have failed.
+/// A connection that the server closes is opened again, and its request repeated. If that is impossible at once, the
+/// server may have failed, and the connection is lost. One that is idle for long is opened again for the next request.
 ///
 /// Threads: the loop's. Nothing blocks it.
 /// Limits:  one connection and one request; lines_max lines and bytes_max bytes in a request, or one message; a copy of
@@ -31,6 +31,8 @@ class InfluxdbAdapter final : public Adapter {
     static constexpr std::size_t bytes_max = 1'000'000;  // many proxies refuse requests of more than 1 MiB
     /// A server that closes a connection which was idle for longer has not failed, as far as can be known.
     static constexpr std::chrono::seconds idle_min{15};
+    /// One that closes connections sooner without a response is not tried again at once.
+    static constexpr std::chrono::seconds open_min{1};
 
     InfluxdbAdapter(AdapterLoop& loop, AdapterOptions options, Events events);
     ~InfluxdbAdapter() override;
@@ -66,7 +68,7 @@ class InfluxdbAdapter final : public Adapter {
     void connected();
     void secure();
     void established();
-    void ended(const std::string& reason, bool is_refused);
+    void ended(const std::string& reason, Link::End end);
     void receive(std::string_view bytes);
     void handle(const HttpResponse& response);
     void refuse(Refusal refusal, const HttpResponse& response, const std::string& reason);
@@ -94,6 +96,9 @@ class InfluxdbAdapter final : public Adapter {
     std::size_t sent_ = 0;               // messages at the front of the queue that are in the request
     std::size_t singles_ = 0;            // messages at the front of the queue that need requests of their own
     std::size_t bytes_max_ = bytes_max;  // in a request of several messages
+    std::string warning_;                // the last one about stored points
+    bool has_response_ = false;          // since the connection was opened
+    std::chrono::steady_clock::time_point opened_at_{};
     std::chrono::steady_clock::time_point stored_at_{};
 };
 

@@ -77,7 +77,7 @@ constexpr std::array rows{
                .slot = slot_of<&I::field>},
     SettingRow{.section = "uplink", .key = "tags", .rule = tags, .applies = Applies::live,
                .meaning = "Tags of a point: gateway, device, channel, unit, names of tags of the settings, or * for all "
-                          "of these. Tags without a value are omitted.",
+                          "tags of the settings. Tags without a value are omitted.",
                .slot = slot_of<&I::tags>},
     SettingRow{.section = "uplink", .key = "quality", .rule = ChoiceRule{qualities.names}, .applies = Applies::live,
                .meaning = "How the quality is written: as a tag of the point (tag), as one of its fields (field), or not "
@@ -128,8 +128,9 @@ uplink::UplinkTypePlan plan(const UplinkSettings& uplink, SectionProblems& found
     return {.target = options.bucket.empty() ? options.database : options.bucket,
             .encoding = joined(encoding, "\n"),
             .options = options,
-            .acknowledge_max = std::chrono::seconds(30),  // of all requests for the messages of a window
-            .unsynced = std::chrono::seconds(15)};        // VictoriaMetrics loses up to 12 seconds
+            .acknowledge_max = std::chrono::seconds(30),  // of a request
+            .responds_in_order = true,
+            .unsynced = std::chrono::seconds(15)};  // VictoriaMetrics loses up to 12 seconds
 }
 
 }  // namespace

@@ -47,29 +47,40 @@ std::string_view name_of(Quality quality) noexcept {
     return "";
 }
 
-/// Returns a name with a backslash before each of `special`. Control characters would end the line, and a backslash at
-/// the end would escape what follows.
+/// Returns a name with a backslash before each of `special`. Control characters would end the line. Servers differ in
+/// how they read a backslash before such a character, another backslash or the end, so it becomes a slash.
 std::string escaped(std::string_view name, std::string_view special) {
     std::string out;
-    for (const char each : name) {
-        const char c = static_cast<unsigned char>(each) < 0x20 ? ' ' : each;
+    for (std::size_t i = 0; i < name.size(); ++i) {
+        const char c = static_cast<unsigned char>(name[i]) < 0x20 ? ' ' : name[i];
+        const bool is_last = i + 1 == name.size();
+        if (c == '\\' && (is_last || name[i + 1] == '\\' || special.find(name[i + 1]) != std::string_view::npos ||
+                          static_cast<unsigned char>(name[i + 1]) < 0x20)) {
+            out += '/';
+            continue;
+        }
         if (special.find(c) != std::string_view::npos) {
             out += '\\';
         }
         out += c;
     }
-    if (out.ends_with('\\')) {
-        out.back() = '/';
-    }
     return out;
 }
 
 std::string measurement_text(std::string_view name) {
-    return name.empty() ? "telegate" : escaped(name, ", ");
+    std::string text = name.empty() ? "telegate" : escaped(name, ", ");
+    if (text.front() == '#') {  // would be a comment
+        text.front() = '_';
+    }
+    return text;
 }
 
 std::string key_text(std::string_view name) {
     return escaped(name, ",= ");
+}
+
+std::string field_text(std::string_view name) {
+    return name.empty() ? "value" : name == "time" ? "time_" : key_text(name);
 }
 
 void write_string(Writer& line, std::string_view text) noexcept {
@@ -101,6 +112,11 @@ void LineEncoder::add_channel(const ChannelInfo& info, const EntryTags& tags) {
             }
         }
     }
+    // Names that a point cannot have twice.
+    chosen.erase("time");
+    if (options_.quality == InfluxdbOptions::Quality::tag) {
+        chosen.erase("quality");
+    }
     const auto list = [](const std::map<std::string, std::string>& of) {
         std::string text;
         for (const auto& [name, value] : of) {
@@ -112,7 +128,8 @@ void LineEncoder::add_channel(const ChannelInfo& info, const EntryTags& tags) {
     };
     Channel& channel = channels_.emplace_back();
     channel.head = measurement_text(filled(options_.measurement, names)) + list(chosen);
-    channel.field = ' ' + key_text(filled(options_.field, names)) + '=';
+    channel.field = ' ' + field_text(filled(options_.field, names)) + '=';
+    chosen.erase("reason");
     chosen["channel"] = info.channel;
     chosen["device"] = info.device;
     channel.gap = measurement_text(options_.gaps) + list(chosen);

@@ -42,7 +42,11 @@ struct PointNames {
 [[nodiscard]] inline std::string unknown_word(std::string_view text) {
     const std::string rest = filled(text, {});
     const std::size_t begin = rest.find_first_of("{}");
-    return begin == std::string::npos ? "" : rest.substr(begin, rest.find('}', begin) - begin + 1);
+    if (begin == std::string::npos) {
+        return "";
+    }
+    const std::size_t end = rest.find('}', begin);
+    return rest.substr(begin, end == std::string::npos ? end : end - begin + 1);
 }
 
 }  // namespace telegate::uplink

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <stdexcept>
 #include <utility>
 
@@ -16,6 +17,8 @@ namespace telegate::uplink {
 namespace {
 
 namespace http = boost::beast::http;
+
+constexpr std::uint64_t retry_after_max = 86'400;  // seconds
 
 void check(const boost::beast::error_code& error) {
     if (error && error != http::error::need_more) {
@@ -63,6 +66,8 @@ void ResponseReader::reset(bool has_body) {
     parser_ = std::make_unique<Parser>();
     parser_->parser.eager(true);
     parser_->parser.skip(!has_body);
+    parser_->parser.body_limit(std::numeric_limits<std::uint64_t>::max());  // see bytes_max
+    has_body_ = has_body;
     unread_.clear();
     read_bytes_ = 0;
 }
@@ -70,25 +75,22 @@ void ResponseReader::reset(bool has_body) {
 std::optional<HttpResponse> ResponseReader::read(std::string_view bytes) {
     unread_ += bytes;
     read_bytes_ += bytes.size();
-    if (read_bytes_ > bytes_max) {
-        throw std::runtime_error("the server has sent a response of more than " + std::to_string(bytes_max) + " bytes");
-    }
     for (;;) {
         boost::beast::error_code error;
         const std::size_t read = parser_->parser.put(boost::asio::buffer(unread_), error);
         check(error);
         unread_.erase(0, read);
         if (!parser_->parser.is_done()) {
-            return std::nullopt;
+            return read_bytes_ > bytes_max ? std::optional(cut_response()) : std::nullopt;
         }
         if (parser_->parser.get().result_int() >= 200) {
             break;
         }
         std::string rest = std::exchange(unread_, {});  // after a response such as 100 Continue
-        reset();
+        reset(has_body_);
         unread_ = std::move(rest);
     }
-    if (!unread_.empty()) {
+    if (!unread_.empty() && (has_body_ || parser_->parser.get().result_int() < 300)) {
         throw std::runtime_error("the server has sent more than one response");
     }
     return response();
@@ -106,6 +108,16 @@ std::optional<HttpResponse> ResponseReader::end() {
     return response();
 }
 
+/// Returns a response whose body is not read to its end.
+HttpResponse ResponseReader::cut_response() {
+    if (!parser_->parser.is_header_done()) {
+        throw std::runtime_error("the server has sent a response of more than " + std::to_string(bytes_max) + " bytes");
+    }
+    HttpResponse cut = response();
+    cut.keeps_open = false;
+    return cut;
+}
+
 HttpResponse ResponseReader::response() {
     const auto& message = parser_->parser.get();
     const auto header = [&](http::field name) {
@@ -116,8 +128,8 @@ HttpResponse ResponseReader::response() {
     response.reason = one_line(text_of(message.reason()));
     response.error = response.status < 300 ? "" : error_in(message.body());
     response.location = one_line(header(http::field::location));
-    response.retry_after =
-        std::chrono::seconds(parse_number<std::uint32_t>(header(http::field::retry_after)).value_or(0));
+    response.retry_after = std::chrono::seconds(
+        std::min(parse_number<std::uint64_t>(header(http::field::retry_after)).value_or(0), retry_after_max));
     response.keeps_open = message.keep_alive();
     reset();
     return response;

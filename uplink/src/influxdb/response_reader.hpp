@@ -22,8 +22,8 @@ struct HttpResponse {
 /// Reads responses of an HTTP/1.1 server, one for each request.
 ///
 /// Threads: one.
-/// Limits:  bytes_max in a response.
-/// Failure: read() throws std::runtime_error for what is not a response, and if the limit is exceeded.
+/// Limits:  a response is complete after bytes_max; the rest of its body is not read.
+/// Failure: read() throws std::runtime_error for bytes that are not a response, and for a head that exceeds the limit.
 class ResponseReader {
   public:
     static constexpr std::size_t bytes_max = 65'536;
@@ -45,10 +45,12 @@ class ResponseReader {
     struct Parser;
 
     [[nodiscard]] HttpResponse response();
+    [[nodiscard]] HttpResponse cut_response();
 
     std::unique_ptr<Parser> parser_;
     std::string unread_;          // bytes that the parser needs more of
     std::size_t read_bytes_ = 0;  // of the response
+    bool has_body_ = true;
 };
 
 }  // namespace telegate::uplink

@@ -107,7 +107,12 @@ WriteResult result_of(const HttpResponse& response) {
     }
     const std::string status = std::to_string(response.status) + ' ' + response.reason;
     if (response.status < 400) {
-        return {Refusal::transient, status + ": redirects are not followed; set url to " + response.location};
+        const std::string_view location = response.location;  // its query may contain secrets
+        return {Refusal::transient, status + ": redirects are not followed; the server names " +
+                                        std::string(location.substr(0, location.find_first_of("?#")))};
+    }
+    if (response.status == 400 && response.error.find("points beyond retention policy") != std::string::npos) {
+        return {std::nullopt, "the database drops points that are older than its retention policy: " + response.error};
     }
     return {refusal_of(response.status), status + (response.error.empty() ? "" : ": " + response.error)};
 }

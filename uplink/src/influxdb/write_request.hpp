@@ -26,7 +26,7 @@ namespace telegate::uplink {
 /// Whether a server has stored the points of a request, and if not, why.
 struct WriteResult {
     std::optional<Refusal> refusal;  // nullopt: they are stored
-    std::string reason;
+    std::string reason;              // or a warning, if they are stored
 };
 [[nodiscard]] WriteResult result_of(const HttpResponse& response);
 

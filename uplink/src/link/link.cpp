@@ -84,7 +84,7 @@ void Link::connect_next() {
         was_refused_ = errno == ECONNREFUSED;
         ::close(std::exchange(socket_, -1));
     }
-    end(unreachable, was_refused_);
+    end(unreachable, was_refused_ ? End::refused : End::failed);
 }
 
 void Link::wait_for_connection() {
@@ -127,7 +127,8 @@ void Link::read() {
         }
         if (bytes <= 0) {
             const bool is_end = bytes == 0 || errno == ECONNRESET;
-            return end(is_end ? "the server closed the connection" : "the connection failed: " + error_text(errno));
+            return is_end ? end("the server closed the connection", End::closed)
+                          : end("the connection failed: " + error_text(errno));
         }
         if (!receive({buffer.data(), static_cast<std::size_t>(bytes)})) {
             return;
@@ -235,9 +236,9 @@ void Link::flush() {
     }
 }
 
-void Link::end(const std::string& reason, bool is_refused) {
+void Link::end(const std::string& reason, End end) {
     close();
-    events_.ended(reason, is_refused);
+    events_.ended(reason, end);
 }
 
 void Link::close() noexcept {

@@ -25,13 +25,18 @@ class Link {
   public:
     static constexpr std::uint64_t response_bytes_max = 65'536;  // since the first of them that may not be written yet
 
+    /// Why a link has ended.
+    enum class End : std::uint8_t {
+        refused,  // no program listens at the address
+        closed,   // by the server
+        failed,
+    };
     /// Each may close the link. Called by the loop, never from within a function of the link but secure().
     struct Events {
         std::function<void()> opened;   // connected, not encrypted
         std::function<void()> secured;  // encrypted
         std::function<void(std::string_view bytes)> received;
-        /// `is_refused`: no program listens at the address.
-        std::function<void(const std::string& reason, bool is_refused)> ended;
+        std::function<void(const std::string& reason, End end)> ended;
     };
     Link(AdapterLoop& loop, Events events);
     ~Link();
@@ -61,7 +66,7 @@ class Link {
     [[nodiscard]] std::size_t unwritten_bytes() const noexcept { return out_.size() - written_; }
     /// Returns how many bytes are written once everything is.
     [[nodiscard]] std::uint64_t queued_bytes() const noexcept { return all_written_ + unwritten_bytes(); }
-    void end(const std::string& reason, bool is_refused = false);
+    void end(const std::string& reason, End end = End::failed);
 
     AdapterLoop& loop_;
     const Events events_;

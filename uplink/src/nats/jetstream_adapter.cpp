@@ -51,8 +51,8 @@ JetStreamAdapter::JetStreamAdapter(AdapterLoop& loop, AdapterOptions options, Ev
                    .secured = [this] { authenticate(); },
                    .received = [this](std::string_view bytes) { receive(bytes); },
                    .ended =
-                       [this](const std::string& reason, bool is_refused) {
-                           fail(reason, is_refused);
+                       [this](const std::string& reason, Link::End end) {
+                           fail(reason, end == Link::End::refused);
                        }}) {}
 
 JetStreamAdapter::~JetStreamAdapter() {

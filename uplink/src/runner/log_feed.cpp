@@ -208,6 +208,9 @@ void LogFeed::add_refused(OutgoingMessage message, const std::string& reason) {
                                .message = std::move(message)});
         quarantined_.insert(begin.sample);
     }
+    if (unnamed_.contains({batch_.end_position, begin, end})) {
+        return;
+    }
     copy_slice({batch_.end_position, begin, begin});
     slice_.gaps.push_back({0, {sample.channel, sample.seq, sample.seq, store::GapReason::refused}});
     std::vector<OutgoingMessage> messages;
@@ -286,8 +289,11 @@ bool LogFeed::has_quarantined(const Range& range) const {
 
 bool LogFeed::divide(const OutgoingMessage& message, const std::string& reason) {
     const Range range{message.end_position, message.begin, message.end};
-    const bool is_possible =
-        range.entries() > 1 || (range.is_sample() && parts_.quarantine.has_capacity(message.bytes()));
+    const bool is_notice = message.refused > 0 || (range.entries() == 1 && !range.is_sample());
+    if (is_notice) {
+        unnamed_.insert(range);
+    }
+    const bool is_possible = is_notice || range.entries() > 1 || parts_.quarantine.has_capacity(message.bytes());
     if (is_possible) {
         rejected_[range] = reason;
     }
@@ -297,6 +303,7 @@ bool LogFeed::divide(const OutgoingMessage& message, const std::string& reason) 
 void LogFeed::forget_before(store::Position position) {
     // Gaps at the end of a segment have the same end as the block before them.
     rejected_.erase(rejected_.begin(), rejected_.lower_bound({position, {}, {}}));
+    unnamed_.erase(unnamed_.begin(), unnamed_.lower_bound({position, {}, {}}));
 }
 
 }  // namespace telegate::uplink

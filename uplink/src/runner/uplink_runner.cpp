@@ -17,7 +17,9 @@ UplinkRunner::UplinkRunner(Parts parts, Options options)
       quarantine_(parts_.files, options_.log_directory, options_.name, options_.quarantine),
       live_(make_queue(false)),
       backlog_(make_queue(true)),
-      receipts_(std::max(options_.ack_grace, options_.unsynced)),
+      receipts_(options_.ack_grace),
+      unsynced_(options_.unsynced),
+      unsynced_backlog_(options_.unsynced),
       later_(parts_.reactor, [this] { work(); }),
       alarm_(parts_.reactor, [this] { work(); }) {}
 
@@ -68,7 +70,9 @@ Adapter::Events UplinkRunner::events() {
             delivery.acknowledged(number / 2, is_duplicate);
         }
         bool is_sending = true;
+        record_unsynced(parts_.clock.mono_now());
         for (SendQueue* const queue : queues()) {
+            queue->delivery.responded(parts_.clock.mono_now());
             queue->delivery.record_success();
             is_sending = is_sending && queue->delivery.state() == DeliveryState::sending;
         }
@@ -79,6 +83,9 @@ Adapter::Events UplinkRunner::events() {
     };
     events.refused = [this](std::uint64_t number, Refusal refusal, const std::string& reason,
                             std::chrono::milliseconds retry_after) {
+        for (SendQueue* const each : queues()) {
+            each->delivery.responded(parts_.clock.mono_now());
+        }
         SendQueue& queue = queue_of(number);
         queue.delivery.refused(number / 2, refusal, {parts_.clock.mono_now(), retry_after});
         if (refusal != Refusal::transient) {
@@ -106,27 +113,8 @@ void UplinkRunner::disconnect(MonoTime now, bool is_refused) {
     for (SendQueue* const queue : queues()) {
         queue->delivery.disconnected(now, is_refused);
     }
-    if (next_status_.is_connected && options_.unsynced.count() > 0) {
-        const store::Position position = receipts_.delivered_at(now - options_.unsynced);
-        resend_from_ = std::min(position, resend_from_.value_or(position));
-    }
+    has_lost_connection_ = has_lost_connection_ || next_status_.is_connected;
     next_status_.is_connected = false;
-}
-
-/// Delivers again what the back end may have lost with its last connection.
-void UplinkRunner::resend_unsynced(MonoTime now) {
-    if (!resend_from_ || !log_id_ || now < live_.read_again_at) {
-        return;
-    }
-    try {
-        if (*resend_from_ < cursor().oldest()) {
-            move_back(*resend_from_);
-        }
-        resend_from_.reset();
-    } catch (const std::exception& error) {
-        live_.read_again_at = now + read_retry;
-        record_failure(error.what());
-    }
 }
 
 /// Ends the connection if messages that will be discarded are in flight: stored later, they could take the places of
@@ -134,23 +122,6 @@ void UplinkRunner::resend_unsynced(MonoTime now) {
 void UplinkRunner::end_discarded() {
     if (live_.delivery.messages_in_flight() + backlog_.delivery.messages_in_flight() > 0) {
         close(parts_.clock.mono_now());
-    }
-}
-
-/// Delivers again what the back end has acknowledged and lost.
-void UplinkRunner::restore(MonoTime now) {
-    if (!receipts_.has_loss() || !log_id_ || now < live_.read_again_at) {
-        return;
-    }
-    try {
-        const store::Position position = std::min(receipts_.resend_from(), cursor().oldest());
-        move_back(position);
-        ++next_status_.losses;
-        record_failure("the server has lost messages that it had acknowledged; delivering again from position " +
-                       std::to_string(position));
-    } catch (const std::exception& error) {
-        live_.read_again_at = now + read_retry;
-        record_failure(error.what());
     }
 }
 
@@ -358,7 +329,11 @@ bool UplinkRunner::open_log() {
         return false;
     }
     const StartCursor start = start_cursor({parts_.files, options_.log_directory, *log_id, synced_}, saved_);
-    const Cursor& from = start.cursor;
+    Cursor from = start.cursor;
+    if (options_.unsynced.count() > 0 && from.resend_from > 0 && from.resend_from < from.position) {
+        from.move_back(from.resend_from,
+                       options_.order == Order::live_first);  // the back end may have failed meanwhile
+    }
     const MonoTime now = parts_.clock.mono_now();
     const auto waiting = first_utc_ns(parts_.files, options_.log_directory, from.position);
     next_status_.waiting_utc_ns = waiting.value_or(0);
@@ -373,6 +348,8 @@ bool UplinkRunner::open_log() {
     ranges_ = from.backlog;
     start_backlog();
     receipts_.restore(now, from.resend_from, from.last_place);
+    unsynced_.restore(now, from.position, 0);
+    unsynced_backlog_.restore(now, ranges_.empty() ? 0 : ranges_.front().begin, 0);
     receipts_.record_delivered(now, from.oldest());
     never_sent_ = {synced_, {}};
     log_id_ = log_id;
@@ -471,6 +448,11 @@ Cursor UplinkRunner::cursor() const {
 void UplinkRunner::move_back(store::Position position) {
     Cursor changed = cursor();
     changed.move_back(position, options_.order == Order::live_first);
+    move_to(std::move(changed), position);
+}
+
+/// Continues from a cursor, whose oldest position is `position`.
+void UplinkRunner::move_to(Cursor changed, store::Position position) {
     Receipts receipts = receipts_;
     receipts.rewind(parts_.clock.mono_now(), position);
     write(std::move(changed), std::move(receipts));
@@ -498,7 +480,7 @@ void UplinkRunner::apply_saved() {
 
 void UplinkRunner::write(Cursor cursor, Receipts receipts) {
     activity_ = "saving the cursor";
-    cursor.resend_from = receipts.resend_from();
+    cursor.resend_from = options_.unsynced.count() > 0 ? unsynced_.resend_from() : receipts.resend_from();
     cursor.last_place = receipts.last_place();
     cursor_file_.write(cursor);
     saved_ = std::move(cursor);
