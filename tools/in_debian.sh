@@ -28,6 +28,7 @@ git -C "$root/telegate" reset --quiet --hard FETCH_HEAD
 
 exec unshare --mount --pid --fork --kill-child --mount-proc="$root/proc" bash -ec '
   root=$0
+  mount --rbind "$root" "$root"  # so that commands can change its mounts
   mount --rbind /dev "$root/dev"
   mount --rbind /sys "$root/sys"
   mount -t tmpfs tmpfs "$root/run"

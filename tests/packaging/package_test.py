@@ -6,6 +6,7 @@ Run by ctest with TELEGATE_BUILD_DIR and TELEGATE_CPACK.
 import json
 import os
 import pathlib
+import platform
 import re
 import select
 import shutil
@@ -21,8 +22,10 @@ import urllib.request
 from fresh_root import NoRoot, Root, elapsed, kept_root
 
 BUILD = pathlib.Path(os.environ["TELEGATE_BUILD_DIR"])
-APP_BYTES_MAX = 3_300_000  # stripped; 45,000 of it are the page, and uplinks without their modules 150,000
-RESIDENT_KIB_MAX = 11_000  # most of it is code of shared libraries
+IS_DEBIAN_13 = platform.freedesktop_os_release().get("VERSION_ID") == "13"
+# Stripped; 45,000 of it are the page, and uplinks without their modules 150,000.
+APP_BYTES_MAX = 3_600_000 if IS_DEBIAN_13 else 3_300_000
+RESIDENT_KIB_MAX = 12_500 if IS_DEBIAN_13 else 11_000  # most of it is code of shared libraries
 DEADLINE_S = 60
 CONFIG = "/etc/telegate/gateway.ini"
 
@@ -66,7 +69,7 @@ def setUpModule():
     SCRATCH = pathlib.Path(tempfile.mkdtemp(prefix="telegate-test-"))
     unittest.addModuleCleanup(shutil.rmtree, SCRATCH)
     packages = make_packages(str(SCRATCH / "pack"))
-    assert set(packages) == {"telegate", "telegate-uplink-nats"}, packages
+    assert set(packages) == {"telegate", "telegate-uplink-influxdb", "telegate-uplink-nats"}, packages
     PACKAGE, UPLINK = packages["telegate"], packages["telegate-uplink-nats"]
 
 
@@ -173,7 +176,7 @@ class InAFreshRoot(unittest.TestCase):
     def test_it_is_installed_enabled_and_valid(self):
         for path in ("/usr/bin/gateway_app", "/usr/bin/gateway_log", "/usr/bin/gateway_tail",
                      "/usr/bin/telegate_keygen",
-                     "/lib/systemd/system/telegate.service", CONFIG, "/etc/logrotate.d/telegate",
+                     "/usr/lib/systemd/system/telegate.service", CONFIG, "/etc/logrotate.d/telegate",
                      "/etc/telegate/conf.d", "/usr/share/man/man1/gateway_app.1.gz",
                      "/usr/share/man/man5/gateway.ini.5.gz", "/usr/share/doc/telegate/copyright",
                      "/etc/systemd/system/multi-user.target.wants/telegate.service"):

@@ -84,9 +84,26 @@ def cpp_prose(text):
                                    for literal in CPP_LITERAL.finditer(text, token.start(), token.end())])
 
 
+def python_tokens(text):
+    """Returns the tokens, with f-strings as single ones, as they are before Python 3.12."""
+    begin, end = (getattr(tokenize, name, None) for name in ("FSTRING_START", "FSTRING_END"))
+    lines, opened = text.splitlines(keepends=True), []
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == begin:
+            opened.append(token)
+        elif token.type == end:
+            (row, column), (last_row, last_column) = opened.pop().start, token.end
+            rows = lines[row - 1:last_row]
+            rows[-1] = rows[-1][:last_column]
+            rows[0] = rows[0][column:]
+            token = token._replace(type=tokenize.STRING, string="".join(rows), start=(row, column))
+        if not opened:
+            yield token
+
+
 def python_prose(text):
     comments, strings = [], []
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+    for token in python_tokens(text):
         if token.type == tokenize.STRING:
             literal = PYTHON_LITERAL.fullmatch(token.string)
             is_raw = "r" in literal["prefix"].lower()
