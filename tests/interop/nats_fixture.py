@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 import socket
+import ssl
 import subprocess
 import sys
 
@@ -87,6 +88,11 @@ class Certificates:
         self.openssl("x509", "-req", "-in", f"{base}.csr", "-CA", self.ca, "-CAkey", f"{self.folder}/ca.key",
                      "-CAcreateserial", "-days", "2", "-extfile", f"{base}.ext", "-out", f"{base}.pem")
         return f"{base}.pem", f"{base}.key"
+
+    def client_context(self):
+        context = ssl.create_default_context(cafile=self.ca)
+        context.verify_flags &= ~ssl.VERIFY_X509_STRICT  # since Python 3.13, the default requires more extensions
+        return context
 
 
 class NatsClient:

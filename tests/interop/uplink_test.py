@@ -10,7 +10,6 @@ import re
 import shutil
 import signal
 import socket
-import ssl
 import struct
 import subprocess
 import urllib.error
@@ -267,7 +266,7 @@ class Uplink(DeviceTest):
         own_certificate, own_key = certificates.add("gateway", "DNS:gateway.example.com")
         self.server.configure(f'tls {{ cert_file: "{certificate}", key_file: "{key}", ca_file: "{certificates.ca}", '
                               "verify: true }\n")
-        self.server.tls = ssl.create_default_context(cafile=certificates.ca)
+        self.server.tls = certificates.client_context()
         self.server.tls.check_hostname = False
         self.server.tls.load_cert_chain(own_certificate, own_key)
         self.start_server()

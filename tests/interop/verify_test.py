@@ -6,7 +6,6 @@ Run by ctest with the paths of the programs in TELEGATE_GATEWAY_APP and TELEGATE
 import json
 import os
 import shutil
-import ssl
 import subprocess
 import urllib.request
 
@@ -146,7 +145,7 @@ class Verify(DeviceTest):
                               f'verify: true }}\nauthorization {{ users: [ {{ user: "test", password: "secret" }}, '
                               f'{{ nkey: {user.public} }} ] }}\n')
         self.server.credentials = {"user": "test", "pass": "secret"}
-        self.server.tls = ssl.create_default_context(cafile=certificates.ca)
+        self.server.tls = certificates.client_context()
         self.server.tls.check_hostname = False
         self.server.tls.load_cert_chain(own_certificate, own_key)
         self.server.start()
