@@ -1,8 +1,8 @@
 #pragma once
 
-#include "config/type_rows.hpp"
 #include "config/section_problems.hpp"
 #include "config/setting_slot.hpp"
+#include "config/type_rows.hpp"
 #include "device/driver.hpp"
 #include "device/option_error.hpp"
 
