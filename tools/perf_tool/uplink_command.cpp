@@ -2,32 +2,44 @@
 
 #include "config/payload_format.hpp"
 
-#include <map>
+#include <algorithm>
+#include <array>
+#include <string>
+#include <vector>
 
 namespace telegate::perf {
 namespace {
 
 /// A type of uplink that can be measured.
 struct MeasuredType {
+    const char* name;
     const char* url;
     Plan (*plan)(const UplinkOptions& options, Report& report);
 };
-const std::map<std::string, MeasuredType> types{
-    {"influxdb", {"http://127.0.0.1:8428", plan_influxdb_delivery}},
+constexpr std::array types{
+    MeasuredType{"influxdb", "http://127.0.0.1:8428", plan_influxdb_delivery},
 #ifdef TELEGATE_LIBNATS
-    {"nats", {"nats://127.0.0.1:4222", plan_nats_delivery}},
+    MeasuredType{"nats", "nats://127.0.0.1:4222", plan_nats_delivery},
 #endif
 };
 
+std::vector<std::string> names() {
+    std::vector<std::string> all;
+    for (const MeasuredType& type : types) {
+        all.emplace_back(type.name);
+    }
+    return all;
+}
+
 Plan plan(const UplinkOptions& options, Report& report) {
-    const MeasuredType& type = types.at(options.type);
+    const MeasuredType& type = *std::ranges::find(types, options.type, &MeasuredType::name);
     UplinkOptions completed = options;
     completed.url = options.url.empty() ? type.url : options.url;
     return type.plan(completed, report);
 }
 
 void add_options(CLI::App& app, UplinkOptions& chosen) {
-    app.add_option("type", chosen.type, "Type of the uplink")->check(CLI::IsMember(types));
+    app.add_option("type", chosen.type, "Type of the uplink")->check(CLI::IsMember(names()));
     app.add_option("--url", chosen.url,
                    "NATS with JetStream, where a stream TELEGATE_PERF is created (nats://127.0.0.1:4222), or "
                    "VictoriaMetrics (http://127.0.0.1:8428)");

@@ -12,7 +12,7 @@
 namespace telegate {
 
 ServiceAnswers::ServiceAnswers(AnswerParts parts, std::function<void()> wake, ServiceCounts& counts)
-    : parts_(std::move(parts)),
+    : parts_(parts),
       epoch_ms_(parts_.text.epoch_ms()),
       topics_(parts_.channels),
       wake_(std::move(wake)),

@@ -28,7 +28,7 @@ Services::Services(ServicesParts parts, std::span<const ServiceEndpoint> endpoin
       router_(parts.reactor, socket_options(connections_max)),
       endpoints_(router_, endpoints),
       answers_(
-          std::move(parts.answers), [this] { wake_replays(); }, counts_),
+          parts.answers, [this] { wake_replays(); }, counts_),
       status_(parts.reactor, std::move(parts.status), [this](const StatusText& text) { send_status(text); }),
       turn_later_(parts.reactor, [this] { turn(); }) {
     router_.set_monitor([this](const MonitorEvent& event) { record(event); });
