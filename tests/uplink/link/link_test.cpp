@@ -111,13 +111,15 @@ struct SecureLink {
     bool is_secure = false;
     std::string received;
     std::string ended;
+    Link::End end = Link::End::failed;
     Link link{loop,
               {.opened = [this] { is_open = true; },
                .secured = [this] { is_secure = true; },
                .received = [this](std::string_view bytes) { received += bytes; },
                .ended =
-                   [this](const std::string& reason, Link::End) {
+                   [this](const std::string& reason, Link::End kind) {
                        ended = reason;
+                       end = kind;
                    }}};
 };
 
@@ -143,6 +145,7 @@ TEST_CASE("the last message of a server that closes the connection is received o
     }));
     CHECK(secure.received == text);
     CHECK(secure.ended == "the server closed the connection");
+    CHECK(secure.end == Link::End::closed);
 }
 
 }  // namespace telegate::uplink

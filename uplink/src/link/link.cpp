@@ -149,11 +149,12 @@ bool Link::receive(std::string_view bytes) {
     try {
         tls_->receive(bytes, plain);
     } catch (const std::exception& error) {
+        const End kind = tls_->is_closed() ? End::closed : End::failed;
         if (was_established && !plain.empty()) {  // it may contain the server's reason
             events_.received(plain);
         }
         if (session == session_) {
-            end(error.what());
+            end(error.what(), kind);
         }
         return false;
     }

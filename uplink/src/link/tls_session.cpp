@@ -184,6 +184,10 @@ void TlsSession::receive(std::string_view encrypted, std::string& plain) {
     parts_->check(result);
 }
 
+bool TlsSession::is_closed() const noexcept {
+    return (::SSL_get_shutdown(parts_->ssl.get()) & SSL_RECEIVED_SHUTDOWN) != 0;
+}
+
 void TlsSession::send(std::string_view plain) {
     ::ERR_clear_error();
     if (!plain.empty() && ::SSL_write(parts_->ssl.get(), plain.data(), static_cast<int>(plain.size())) <= 0) {

@@ -30,6 +30,8 @@ class TlsSession {
     void take_output(std::string& to);
     /// Whether the handshake is complete.
     [[nodiscard]] bool is_established() const noexcept { return is_established_; }
+    /// Whether the server has ended the session as the protocol requires.
+    [[nodiscard]] bool is_closed() const noexcept;
 
   private:
     struct Parts;  // the objects of OpenSSL
