@@ -25,6 +25,7 @@ constexpr std::array types{
 
 std::vector<std::string> names() {
     std::vector<std::string> all;
+    all.reserve(types.size());
     for (const MeasuredType& type : types) {
         all.emplace_back(type.name);
     }
