@@ -22,7 +22,7 @@ namespace {
 using Events = std::vector<std::string>;
 
 /// An adapter and a server that the test plays.
-struct Connection {
+struct DatabaseConnection {
     std::optional<test::RawListener> listener{std::in_place};
     const std::uint16_t port = listener->endpoint().port;
     std::optional<test::RawPeer> peer;  // the newest connection
@@ -36,7 +36,7 @@ struct Connection {
     AdapterSecrets secrets;
     std::optional<InfluxdbAdapter> adapter;
 
-    Connection() {
+    DatabaseConnection() {
         influxdb.database = "plant 1";
         influxdb.compression = InfluxdbOptions::Compression::none;
     }
@@ -150,7 +150,7 @@ struct Connection {
 }  // namespace
 
 TEST_CASE("messages that are sent together are one request, and each is acknowledged", "[uplink][influxdb]") {
-    Connection f;
+    DatabaseConnection f;
     f.connect_and_expect_up();
     f.send(7, "a v=1 1\n");
     f.send(8, "");
@@ -169,7 +169,7 @@ TEST_CASE("messages that are sent together are one request, and each is acknowle
 }
 
 TEST_CASE("a quarantined sample in the format of another type is not sent", "[uplink][influxdb]") {
-    Connection f;
+    DatabaseConnection f;
     f.connect_and_expect_up();
     f.send(1, "a");
     f.format = "json";
@@ -185,14 +185,14 @@ TEST_CASE("a quarantined sample in the format of another type is not sent", "[up
 }
 
 TEST_CASE("a message without lines needs no request", "[uplink][influxdb]") {
-    Connection f;
+    DatabaseConnection f;
     f.connect_and_expect_up();
     f.send(1, "");
     CHECK(f.next_events() == Events{"stored 1"});
 }
 
 TEST_CASE("a request has at most 5,000 lines or 1 MB, unless a message has more", "[uplink][influxdb]") {
-    Connection f;
+    DatabaseConnection f;
     f.connect_and_expect_up();
     f.send(1, "a", 3'000);
     f.send(2, "b", 2'000);
@@ -210,7 +210,7 @@ TEST_CASE("a request has at most 5,000 lines or 1 MB, unless a message has more"
 
 TEST_CASE("a refused request is repeated message by message, so that only the bad one is refused",
           "[uplink][influxdb]") {
-    Connection f;
+    DatabaseConnection f;
     f.connect_and_expect_up();
     f.send(1, "a");
     f.send(2, "b");
@@ -232,7 +232,7 @@ TEST_CASE("a refused request is repeated message by message, so that only the ba
 }
 
 TEST_CASE("a message that is too large on its own is reported as such", "[uplink][influxdb]") {
-    Connection f;
+    DatabaseConnection f;
     f.connect_and_expect_up();
     f.send(1, "a");
     f.send(2, "b");
@@ -247,7 +247,7 @@ TEST_CASE("a message that is too large on its own is reported as such", "[uplink
 }
 
 TEST_CASE("a busy server delays all messages for the time that it requests", "[uplink][influxdb]") {
-    Connection f;
+    DatabaseConnection f;
     f.connect_and_expect_up();
     f.send(1, "a", 5'000);
     f.send(2, "b");
@@ -260,7 +260,7 @@ TEST_CASE("a busy server delays all messages for the time that it requests", "[u
 }
 
 TEST_CASE("wrong settings are reported, and nothing is lost", "[uplink][influxdb]") {
-    Connection f;
+    DatabaseConnection f;
     f.connect_and_expect_up();
     const auto [status, headers, reason] = GENERATE(
         table<std::string, std::string, std::string>({{"401 Unauthorized", "", "later 1 401 Unauthorized"},
@@ -281,11 +281,11 @@ TEST_CASE("wrong settings are reported, and nothing is lost", "[uplink][influxdb
 
 TEST_CASE("a connection that the server closes after a response is opened again when it is needed",
           "[uplink][influxdb]") {
-    Connection f;
+    DatabaseConnection f;
     f.connect_and_expect_up();
     f.send(1, "a");
     CHECK(f.request() == "a");
-    f.respond("204 No Content", "", "Connection: close\r\n");
+    f.respond("204 No Content", "", "DatabaseConnection: close\r\n");
     CHECK(f.next_events() == Events{"stored 1"});
     f.send(2, "b");
     CHECK(f.until([&] { return f.connections == 2; }));
@@ -295,7 +295,7 @@ TEST_CASE("a connection that the server closes after a response is opened again 
 }
 
 TEST_CASE("a server that closes the connection and accepts no other one has failed", "[uplink][influxdb]") {
-    Connection f;
+    DatabaseConnection f;
     f.connect_and_expect_up();
     f.send(1, "a");
     CHECK(f.request() == "a");
@@ -311,7 +311,7 @@ TEST_CASE("a server that closes the connection and accepts no other one has fail
 
 TEST_CASE("a request without a response is repeated on another connection, but not again and again",
           "[uplink][influxdb]") {
-    Connection f;
+    DatabaseConnection f;
     f.connect_and_expect_up();
     f.send(1, "a");
     CHECK(f.request() == "a");
@@ -332,7 +332,7 @@ TEST_CASE("a request without a response is repeated on another connection, but n
 }
 
 TEST_CASE("another server is tried if one cannot store points", "[uplink][influxdb]") {
-    Connection f;
+    DatabaseConnection f;
     f.urls = {f.url(), f.url()};
     f.connect_and_expect_up();
     f.send(1, "a");
@@ -343,7 +343,7 @@ TEST_CASE("another server is tried if one cannot store points", "[uplink][influx
 
 TEST_CASE("points that a database drops because of their age are stored as far as it wants, with a warning",
           "[uplink][influxdb]") {
-    Connection f;
+    DatabaseConnection f;
     f.connect_and_expect_up();
     f.send(1, "a");
     CHECK(f.request() == "a");
@@ -353,7 +353,7 @@ TEST_CASE("points that a database drops because of their age are stored as far a
 }
 
 TEST_CASE("a connection that is idle may be closed by the server", "[uplink][influxdb]") {
-    Connection f;
+    DatabaseConnection f;
     f.connect_and_expect_up();
     CHECK(f.until([&] { return f.peer.has_value(); }));
     f.peer.reset();
@@ -367,7 +367,7 @@ TEST_CASE("a connection that is idle may be closed by the server", "[uplink][inf
 }
 
 TEST_CASE("a response without a request, and bytes that are not a response, end the connection", "[uplink][influxdb]") {
-    Connection f;
+    DatabaseConnection f;
     f.connect_and_expect_up();
     if (GENERATE(false, true)) {
         CHECK(f.until([&] { return f.peer.has_value(); }));
@@ -382,7 +382,7 @@ TEST_CASE("a response without a request, and bytes that are not a response, end 
 }
 
 TEST_CASE("the credentials are a token, or a user and a password", "[uplink][influxdb]") {
-    Connection f;
+    DatabaseConnection f;
     const auto [content, bucket, header] = GENERATE(table<std::string, std::string, std::string>(
         {{"s3cr3t\n", "", "\r\nAuthorization: Bearer s3cr3t\r\n"},
          {"s3cr3t", "b", "\r\nAuthorization: Token s3cr3t\r\n"},
@@ -401,7 +401,7 @@ TEST_CASE("the credentials are a token, or a user and a password", "[uplink][inf
 }
 
 TEST_CASE("a proxy receives the whole URL, or passes on an encrypted connection", "[uplink][influxdb]") {
-    Connection f;
+    DatabaseConnection f;
     f.influxdb.proxy = f.url();
     f.server = "http://db.example.com:8086/p";
     f.connect_and_expect_up();
@@ -413,7 +413,7 @@ TEST_CASE("a proxy receives the whole URL, or passes on an encrypted connection"
 }
 
 TEST_CASE("a proxy that refuses a connection is reported", "[uplink][influxdb]") {
-    Connection f;
+    DatabaseConnection f;
     f.influxdb.proxy = f.url();
     f.server = "https://[::1]:8086";
     f.secrets.credentials = {"/etc/token", "s3cr3t"};
@@ -425,7 +425,7 @@ TEST_CASE("a proxy that refuses a connection is reported", "[uplink][influxdb]")
 }
 
 TEST_CASE("credentials that could add a header are refused", "[uplink][influxdb]") {
-    Connection f;
+    DatabaseConnection f;
     f.secrets.credentials = {"/etc/token", GENERATE("a\r\nX: y", "", "\n", "a\x01")};
     f.connect();
     CHECK(f.next_events().front().starts_with("down invalid credentials in /etc/token: must be"));
