@@ -285,7 +285,7 @@ TEST_CASE("a connection that the server closes after a response is opened again 
     f.connect_and_expect_up();
     f.send(1, "a");
     CHECK(f.request() == "a");
-    f.respond("204 No Content", "", "DatabaseConnection: close\r\n");
+    f.respond("204 No Content", "", "Connection: close\r\n");
     CHECK(f.next_events() == Events{"stored 1"});
     f.send(2, "b");
     CHECK(f.until([&] { return f.connections == 2; }));
