@@ -98,6 +98,23 @@ TEST_CASE("after a restart, messages are sent again that the back end may have l
     CHECK(world.check_complete() == 50);
 }
 
+TEST_CASE("after a rewind, a lost connection has samples sent again, as a backlog or not", "[uplink][runner]") {
+    World world(1);
+    world.unsynced = seconds(15);
+    world.order = GENERATE(UplinkRunner::Order::strict, UplinkRunner::Order::live_first);
+    world.start();
+    world.deliver(100);
+    world.turn(true, seconds(60));
+    world.back_end.forget_ids();
+    REQUIRE(world.runner->rewind(store::Position{0}) == UplinkRunner::RewindResult::done);
+    REQUIRE(world.finish());
+    CHECK(world.check_complete() == 100);
+    world.back_end.forget_ids();
+    world.adapter->fail();
+    REQUIRE(world.finish());
+    CHECK(world.check_complete() == 200);
+}
+
 TEST_CASE("with live_first, new samples are sent again after a lost connection, although a backlog waits",
           "[uplink][runner]") {
     World world(1);

@@ -204,6 +204,22 @@ TEST_CASE("a gap notice that the back end never stores does not stop the deliver
     CHECK(consume(world.back_end.stored()).begin()->second.samples.size() == 99);
 }
 
+TEST_CASE("a gap of the log that the back end never stores does not stop the delivery", "[uplink][runner]") {
+    World world(1);
+    world.back_end.refuse = [](const std::string& payload) {
+        return payload.find(" 11 20") != std::string::npos;
+    };
+    world.start();
+    world.add(0, 10);
+    world.add_gap(0, 10);
+    world.add(0, 10);
+    world.sync();
+    REQUIRE(world.finish());
+    CHECK(world.runner->status().quarantined == 0);
+    CHECK(world.runner->status().counts.refused < 20);
+    CHECK(consume(world.back_end.stored()).begin()->second.samples.size() == 20);
+}
+
 TEST_CASE("quarantined samples are sent again on request, and stay if they are refused again", "[uplink][runner]") {
     World world(1);
     refuse_samples(world, {3, 7});

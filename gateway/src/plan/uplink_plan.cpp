@@ -7,6 +7,7 @@
 #include "uplink/adapter_module.hpp"
 #include "uplink/uplink_row.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -63,7 +64,8 @@ UplinkOptions to_options(const UplinkSettings& uplink, SectionProblems& found) {
     }
     options.runner.rates = {static_cast<double>(uplink.rate_max), static_cast<double>(uplink.catch_up)};
     options.runner.order = orders.value(uplink.order);
-    options.runner.ack_grace = std::chrono::milliseconds(uplink.ack_grace_ms);
+    options.runner.ack_grace =
+        std::max(std::chrono::milliseconds(uplink.ack_grace_ms), options.type.unsynced);  // the log keeps both
     options.lag_alarm = std::chrono::milliseconds(uplink.lag_alarm_ms);
     return options;
 }

@@ -337,7 +337,7 @@ TEST_CASE("another server is tried if one cannot store points", "[uplink][influx
     f.connect_and_expect_up();
     f.send(1, "a");
     CHECK(f.request() == "a");
-    f.respond("503 Service Unavailable");
+    f.respond("503 Service Unavailable", "", "Retry-After: 60\r\n");
     CHECK(f.next_events() == Events{"later 1 503 Service Unavailable", "down 503 Service Unavailable"});
 }
 

@@ -67,7 +67,8 @@ class LogFeed {
     /// Adds messages with synced samples and gaps to the delivery, up to its capacity.
     void fill(Delivery& delivery, store::Position synced);
     /// Divides a message when it is read again. A single gap notice, which the back end will never store, is omitted.
-    /// Returns false if that is impossible: it is a sample for which the quarantine has no capacity.
+    /// Returns false for a single sample or notice while the quarantine has no capacity, because then the settings of
+    /// the back end may be wrong.
     bool divide(const OutgoingMessage& message, const std::string& reason);
     /// Forgets what was divided before a position.
     void forget_before(store::Position position);

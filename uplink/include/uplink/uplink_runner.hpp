@@ -65,7 +65,8 @@ struct UplinkStatus {
 /// Delivers a durable log to a back end, from the position at which the last process ended. It reads the log block by
 /// block, so its memory does not grow with the backlog, and reads only what is synced: what it delivers cannot be
 /// missing from the log after a power failure. If the back end turns out to have lost messages that it had
-/// acknowledged, everything that was acknowledged in the last ack_grace is delivered again.
+/// acknowledged, everything that was acknowledged in the last ack_grace is delivered again. If it cannot tell, the part
+/// that it may not have synced is delivered again after each lost connection and each start.
 ///
 /// With Order::live_first, samples that are late become a range of the backlog, and new ones are delivered at once. The
 /// backlog is delivered in order, while no new samples wait, with half of the window. A range that exists is delivered
@@ -202,7 +203,7 @@ class UplinkRunner {
     void write(Cursor cursor, Receipts receipts);
     void warn_of_repeats();
     void move_back(store::Position position);
-    void move_to(Cursor cursor, store::Position position);
+    void move_to(Cursor cursor);
     void record_unsynced(MonoTime now);
     void apply_saved();
     void restore(MonoTime now);
@@ -235,9 +236,9 @@ class UplinkRunner {
     Place place_at_check_ = 0;  // that was known at the last check
     MonoTime checked_at_{};
     bool has_places_ = false;  // of the last connection, see BackEnd
-    /// Positions of the last `unsynced` before the last acknowledgment, of new samples and of the backlog.
+    /// Cursor::position and Cursor::oldest() in the time `unsynced` before the last acknowledgment.
     Receipts unsynced_;
-    Receipts unsynced_backlog_;
+    Receipts unsynced_oldest_;
     bool has_lost_connection_ = false;
     std::pair<store::Position, BlockPlace> never_sent_{};  // the first entry of a block that never was
     std::atomic<store::Position> keep_from_{0};

@@ -272,14 +272,16 @@ void InfluxdbAdapter::refuse(Refusal refusal, const HttpResponse& response, cons
     }
     // If a message may be stored later, those behind it have to wait, too.
     const std::size_t refused = refusal == Refusal::transient ? queue_.size() : 1;
+    const bool has_others = options_.urls.size() > 1;  // servers, which are not busy because this one is
     singles_ = refusal == Refusal::transient ? 0 : singles_ - (singles_ > 0 ? 1 : 0);
     for (std::size_t i = 0; i < refused; ++i) {
         const std::uint64_t number = queue_.front().number;
         queue_.pop_front();
-        events_.refused(number, refusal, server_ + ": " + reason, response.retry_after);
+        events_.refused(number, refusal, server_ + ": " + reason,
+                        has_others ? std::chrono::seconds(0) : response.retry_after);
     }
-    if (refusal == Refusal::transient && options_.urls.size() > 1) {
-        return fail(reason);  // another server may store them
+    if (refusal == Refusal::transient && has_others) {
+        return fail(reason);
     }
     if (response.status == 401 || response.status == 403) {  // the next connection has the credentials of then
         link_.close();

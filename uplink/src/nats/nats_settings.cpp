@@ -1,6 +1,5 @@
 #include "config/setting_rules.hpp"
 #include "config/setting_slot.hpp"
-#include "nats/nats_options.hpp"
 #include "uplink/server_url.hpp"
 #include "uplink/subject_template.hpp"
 #include "uplink/uplink_row.hpp"
@@ -13,9 +12,13 @@
 
 namespace telegate {
 namespace nats_uplink {
-namespace {
 
-using uplink::NatsOptions;
+struct NatsSettings {
+    std::string subject = "telegate.samples";
+    MessageFormat format = MessageFormat::json;
+};
+
+namespace {
 
 constexpr TextListRule urls{.holds = Holds::destination,
                             .allowed = "nats://HOST or tls://HOST, with :PORT or without",
@@ -34,16 +37,16 @@ constexpr std::array rows{
     SettingRow{.section = "uplink", .key = "subject", .rule = subject, .applies = Applies::file,
                .meaning = "Subject to which messages are published. A stream must have this subject. The words "
                           "{device} and {channel} are the parts of a topic, {gateway} is the name of the gateway.",
-               .slot = slot_of<&NatsOptions::subject>},
+               .slot = slot_of<&NatsSettings::subject>},
     SettingRow{.section = "uplink", .key = "format", .rule = ChoiceRule{message_format_names.names},
                .applies = Applies::live,
                .meaning = "Format of the messages: lines of JSON, CBOR, records of 64 bytes, or the blocks of the log.",
-               .slot = choice_of<message_format_names, &NatsOptions::format>},
+               .slot = choice_of<message_format_names, &NatsSettings::format>},
 };
 // clang-format on
 
 /// A block is passed on whole, with all of its channels.
-void check_block(const UplinkSettings& uplink, const NatsOptions& options, SectionProblems& found) {
+void check_block(const UplinkSettings& uplink, const NatsSettings& options, SectionProblems& found) {
     if (!uplink.topics.empty()) {
         found.add("topics", "topics cannot be selected with format = block: a block has all channels");
     }
@@ -53,7 +56,7 @@ void check_block(const UplinkSettings& uplink, const NatsOptions& options, Secti
 }
 
 uplink::UplinkTypePlan plan(const UplinkSettings& uplink, SectionProblems& found) {
-    const auto& options = part_of<NatsOptions>(uplink.parts);
+    const auto& options = part_of<NatsSettings>(uplink.parts);
     for (const std::string& url : uplink.url) {
         if (!uplink::parse_nats_url(url)) {
             found.add("url", '"' + shown_value(*find_setting("uplink", "url", "nats"), url) +

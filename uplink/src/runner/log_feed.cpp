@@ -168,8 +168,8 @@ void LogFeed::add_divided(OutgoingMessage message) {
         const BlockPlace place = middle(range);
         add_half({range.block_end, range.begin, place});
         add_half({range.block_end, place, range.end});
-    } else {
-        encoded_.push_back(std::move(message));  // a gap notice cannot be divided
+    } else if (!unnamed_.contains(range)) {
+        encoded_.push_back(std::move(message));
     }
 }
 
@@ -290,12 +290,12 @@ bool LogFeed::has_quarantined(const Range& range) const {
 bool LogFeed::divide(const OutgoingMessage& message, const std::string& reason) {
     const Range range{message.end_position, message.begin, message.end};
     const bool is_notice = message.refused > 0 || (range.entries() == 1 && !range.is_sample());
-    if (is_notice) {
-        unnamed_.insert(range);
-    }
-    const bool is_possible = is_notice || range.entries() > 1 || parts_.quarantine.has_capacity(message.bytes());
+    const bool is_possible = range.entries() > 1 || parts_.quarantine.has_capacity(message.bytes());
     if (is_possible) {
         rejected_[range] = reason;
+    }
+    if (is_possible && is_notice) {
+        unnamed_.insert(range);
     }
     return is_possible;
 }

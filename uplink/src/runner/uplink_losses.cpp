@@ -27,32 +27,31 @@ void UplinkRunner::restore(MonoTime now) {
 void UplinkRunner::record_unsynced(MonoTime now) {
     if (options_.unsynced.count() > 0 && log_id_) {
         unsynced_.expire(now);
-        unsynced_.record_delivered(now, live_.delivery.settled());
-        unsynced_backlog_.expire(now);
-        unsynced_backlog_.record_delivered(now, ranges_.empty() ? 0 : backlog_.delivery.settled());
+        unsynced_.record_delivered(now, cursor().position);
+        unsynced_oldest_.expire(now);
+        unsynced_oldest_.record_delivered(now, cursor().oldest());
     }
 }
 
 /// Delivers again what the back end may have lost with its last connection.
 void UplinkRunner::resend_unsynced(MonoTime now) {
-    if (!has_lost_connection_ || !log_id_ || now < live_.read_again_at) {
+    if (!has_lost_connection_ || options_.unsynced.count() == 0 || !log_id_ || now < live_.read_again_at) {
         return;
     }
     try {
+        const bool as_backlog = options_.order == Order::live_first;
         Cursor changed = cursor();
-        const store::Position position = unsynced_.resend_from();
-        const store::Position in_backlog = unsynced_backlog_.resend_from();
-        if (position < changed.position) {
-            changed.move_back(position, options_.order == Order::live_first);
+        if (unsynced_.resend_from() < changed.position) {
+            changed.move_back(unsynced_.resend_from(), as_backlog);
         }
-        if (!changed.backlog.empty() && in_backlog > 0 && in_backlog < changed.backlog.front().begin) {
-            changed.backlog.front().begin = in_backlog;
+        const store::Position oldest = unsynced_oldest_.resend_from();
+        if (oldest < changed.oldest() && !changed.backlog.empty()) {
+            changed.backlog.front().begin = oldest;
+        } else if (oldest < changed.oldest()) {
+            changed.move_back(oldest, as_backlog);
         }
-        if (options_.unsynced.count() > 0 && changed != cursor()) {
-            const store::Position oldest = changed.oldest();
-            unsynced_.rewind(now, position);
-            unsynced_backlog_.rewind(now, in_backlog);
-            move_to(std::move(changed), oldest);
+        if (changed != cursor()) {
+            move_to(std::move(changed));
         }
         has_lost_connection_ = false;
     } catch (const std::exception& error) {

@@ -19,7 +19,7 @@ UplinkRunner::UplinkRunner(Parts parts, Options options)
       backlog_(make_queue(true)),
       receipts_(options_.ack_grace),
       unsynced_(options_.unsynced),
-      unsynced_backlog_(options_.unsynced),
+      unsynced_oldest_(options_.unsynced),
       later_(parts_.reactor, [this] { work(); }),
       alarm_(parts_.reactor, [this] { work(); }) {}
 
@@ -349,7 +349,7 @@ bool UplinkRunner::open_log() {
     start_backlog();
     receipts_.restore(now, from.resend_from, from.last_place);
     unsynced_.restore(now, from.position, 0);
-    unsynced_backlog_.restore(now, ranges_.empty() ? 0 : ranges_.front().begin, 0);
+    unsynced_oldest_.restore(now, from.oldest(), 0);
     receipts_.record_delivered(now, from.oldest());
     never_sent_ = {synced_, {}};
     log_id_ = log_id;
@@ -448,11 +448,12 @@ Cursor UplinkRunner::cursor() const {
 void UplinkRunner::move_back(store::Position position) {
     Cursor changed = cursor();
     changed.move_back(position, options_.order == Order::live_first);
-    move_to(std::move(changed), position);
+    move_to(std::move(changed));
 }
 
-/// Continues from a cursor, whose oldest position is `position`.
-void UplinkRunner::move_to(Cursor changed, store::Position position) {
+/// Continues from a cursor.
+void UplinkRunner::move_to(Cursor changed) {
+    const store::Position position = changed.oldest();
     Receipts receipts = receipts_;
     receipts.rewind(parts_.clock.mono_now(), position);
     write(std::move(changed), std::move(receipts));
@@ -471,6 +472,8 @@ void UplinkRunner::warn_of_repeats() {
 /// Continues from the cursor.
 void UplinkRunner::apply_saved() {
     keep_from_ = receipts_.keep_from();
+    unsynced_.rewind(parts_.clock.mono_now(), saved_.position);
+    unsynced_oldest_.rewind(parts_.clock.mono_now(), saved_.oldest());
     end_discarded();
     ranges_ = saved_.backlog;
     start_backlog();
